@@ -1,0 +1,114 @@
+"""One frozen dataclass per fact. They are what the event log keeps and the dashboards hear."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, TypeAlias
+
+from .kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerMoved:
+    """A breaker made a transition."""
+
+    name: ClassVar[str] = "breaker_moved"
+    provider: str
+    from_state: str
+    to_state: str
+    cause: str
+    failure_count: int
+    kind: Kind | None
+    retry_at: datetime | None
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerHeld:
+    """An operator forced a breaker open or closed."""
+
+    name: ClassVar[str] = "breaker_held"
+    provider: str
+    from_state: str
+    to_state: str
+    mode: str
+    by: str
+    reason: str
+    until: datetime | None
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerReleased:
+    """A forced state ended, by its time or by an operator; the breaker starts afresh."""
+
+    name: ClassVar[str] = "breaker_released"
+    provider: str
+    from_state: str
+    to_state: str
+    cause: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class CooldownStarted:
+    """A connection began to cool down, or will now do so for longer."""
+
+    name: ClassVar[str] = "cooldown_started"
+    provider: str
+    connection: str
+    kind: Kind
+    until: datetime
+    source: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class CooldownCleared:
+    """A cooldown in force was ended before its time."""
+
+    name: ClassVar[str] = "cooldown_cleared"
+    provider: str
+    connection: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLocked:
+    """A (connection, model) pair was locked, or its lock now lasts longer."""
+
+    name: ClassVar[str] = "model_locked"
+    provider: str
+    connection: str
+    model: str
+    kind: Kind | None
+    until: datetime
+    failures: int
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUnlocked:
+    """A lock in force was ended before its time."""
+
+    name: ClassVar[str] = "model_unlocked"
+    provider: str
+    connection: str
+    model: str
+    cause: str
+
+
+Event: TypeAlias = (
+    BreakerMoved | BreakerHeld | BreakerReleased | CooldownStarted | CooldownCleared | ModelLocked | ModelUnlocked
+)
+Events: TypeAlias = tuple[Event, ...]
+
+EVENT_TYPES: Sequence[type[Event]] = (
+    BreakerMoved,
+    BreakerHeld,
+    BreakerReleased,
+    CooldownStarted,
+    CooldownCleared,
+    ModelLocked,
+    ModelUnlocked,
+)
