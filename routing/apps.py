@@ -8,3 +8,10 @@ class RoutingConfig(AppConfig):
 
     name = "routing"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Tell the floor below where each provider's policy stands."""
+        from resilience.policies import register_source  # apps are ready only now
+        from routing import table
+
+        register_source(table.policies)

@@ -1,4 +1,4 @@
-"""What may stand in a base URL and in an extra upstream header. Raises Django's ValidationError, which says what is allowed."""
+"""What may stand in a base URL, an extra upstream header and an error pattern. Raises Django's ValidationError, which says what is allowed."""
 
 import re
 from urllib.parse import urlsplit
@@ -38,3 +38,11 @@ def validate_headers(headers: object) -> None:
             raise ValidationError(f"{name} is set by the gateway itself")
         if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
             raise ValidationError(f"the value of {name} must be a text without line breaks, at most 4000 characters")
+
+
+def validate_pattern(value: str) -> None:
+    """Allow what Python's `re` compiles."""
+    try:
+        re.compile(value)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValidationError(f"must be a regular expression: {error}") from error

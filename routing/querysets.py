@@ -80,7 +80,7 @@ class TableQuerySet(models.QuerySet[M_co]):
 
     def _raw_delete(self, using: str | None) -> int:
         with touching(using or self._write_alias()):
-            return super()._raw_delete(using)  # type: ignore[misc]
+            return super()._raw_delete(using)
 
     _raw_delete.alters_data = True  # type: ignore[attr-defined]
 
