@@ -3,33 +3,45 @@
 import os
 from pathlib import Path
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from omniroute_site.environment import Environment
+from omniroute_site.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
+env = Environment()
 env.read_env(BASE_DIR / ".env")  # what the environment already holds wins over the file
 
-DEBUG = env.bool("DEBUG", default=False)
+# --- secrets and hosts
+
+DEBUG = env.flag("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="")
 if not SECRET_KEY:
     if not DEBUG:
         raise ImproperlyConfigured("SECRET_KEY is not set: put a long random value in the environment or in .env")
     SECRET_KEY = "insecure-development-key"  # noqa: S105 (only ever with DEBUG on)
-ENCRYPTION_KEYS = [key for key in env.str("ENCRYPTION_KEY", default="").split(",") if key]
+ENCRYPTION_KEYS = env.fernet_keys("ENCRYPTION_KEY")  # the first encrypts, all decrypt: put a new key in front to rotate
 
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-DRAIN_SECONDS = env.float("DRAIN_SECONDS", default=30.0)
-MAX_BODY_BYTES = env.int("MAX_BODY_BYTES", default=32 * 1024 * 1024)
-REQUEST_LOG_RETENTION_DAYS = env.int("REQUEST_LOG_RETENTION_DAYS", default=30)
-EVENT_RETENTION_DAYS = env.int("EVENT_RETENTION_DAYS", default=90)
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
-LOG_FORMAT = env.str("LOG_FORMAT", default="text")
+FORWARDED_ALLOW_IPS = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])  # whose X-Forwarded-* we believe
+
+# --- the gateway
+
+DRAIN_SECONDS = env.number("DRAIN_SECONDS", default=30)
+MAX_BODY_BYTES = env.whole("MAX_BODY_BYTES", default=32 * 1024 * 1024, minimum=1024)
+REQUEST_LOG_RETENTION_DAYS = env.whole("REQUEST_LOG_RETENTION_DAYS", default=30)
+EVENT_RETENTION_DAYS = env.whole("EVENT_RETENTION_DAYS", default=90)
+DEMO_CLIENT_KEY = env.str("DEMO_CLIENT_KEY", default="")  # written to .env by `make run`, so that it can be shown again
+LOG_LEVEL = env.choice("LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], default="INFO")
+LOG_FORMAT = env.choice("LOG_FORMAT", ["text", "json"], default="text")
+LOGGING = logging_config(level=LOG_LEVEL, style=LOG_FORMAT)
+
+# --- Django
 
 INSTALLED_APPS = [
-    "daphne",
+    "daphne",  # first: its `runserver` speaks ASGI
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -39,6 +51,7 @@ INSTALLED_APPS = [
     "channels",
     "django_htmx",
     "axes",
+    "ninja",  # so that /api/docs serves its own script and style instead of a CDN's
     "resilience",
     "routing",
     "omniroute_site",
@@ -47,6 +60,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "omniroute_site.csp.ContentSecurityPolicyMiddleware",
+    "omniroute_site.api.errors.JsonErrorsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -55,11 +70,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
-]
-
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
 ]
 
 ROOT_URLCONF = "omniroute_site.urls"
@@ -80,6 +90,15 @@ TEMPLATES = [
     }
 ]
 
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- database and channel layer
+
 (BASE_DIR / "var").mkdir(exist_ok=True)
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'var' / 'omniroute.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -92,6 +111,12 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
     # a file, not memory: writer threads have connections of their own; one per process, so that runs do not meet
     DATABASES["default"]["TEST"] = {"NAME": str(BASE_DIR / "var" / f"test-{os.getpid()}.sqlite3")}
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    # Each of the few long-lived threads (state, log, table, pages, consumers) holds one connection at a time.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("pool", {"min_size": 1, "max_size": 10, "timeout": 10})
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+else:
+    raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")
 
 REDIS_URL = env.str("REDIS_URL", default="")
 CHANNEL_LAYERS = {
@@ -102,14 +127,36 @@ CHANNEL_LAYERS = {
     )
 }
 
-USE_TZ = True
-TIME_ZONE = "UTC"
-LANGUAGE_CODE = "en-us"
-STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "var" / "static"
-STATICFILES_DIRS = [BASE_DIR / "static"]
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# --- people
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+# A person who mistypes waits a little; someone guessing from one address does not lock the operator out of others.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
+
+# A Secure cookie never comes back over plain http, and http://127.0.0.1 is how a first run is used. So the cookies
+# are Secure exactly where the operator has said that people come by https.
+SERVED_OVER_HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
+SESSION_COOKIE_SECURE = SERVED_OVER_HTTPS
+CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
+SESSION_COOKIE_AGE = 7 * 24 * 3600
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"

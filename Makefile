@@ -1,0 +1,55 @@
+# OmniRoute. A fresh checkout needs Python 3.11 or newer, make and git; nothing else by hand.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+HOST ?= 127.0.0.1
+PORT ?= 8000
+BIN := .venv/bin
+PACKAGES := omniroute_site routing resilience tests manage.py
+
+.PHONY: run test check bench demo-reset setup setup-dev fmt lint types imports migrations services constraints
+
+run: setup
+	@$(BIN)/python manage.py quickstart --host $(HOST) --port $(PORT)
+
+test: setup-dev
+	@$(BIN)/pytest -m "not services and not browser"
+
+check: setup-dev lint types imports migrations test services
+
+bench: setup-dev
+	@$(BIN)/python -m benchmarks
+
+demo-reset: setup
+	@$(BIN)/python manage.py quickstart --reset
+
+setup:
+	@$(PYTHON) omniroute_site/bootstrap.py
+
+setup-dev:
+	@$(PYTHON) omniroute_site/bootstrap.py --dev
+
+fmt: setup-dev
+	$(BIN)/ruff check --fix $(PACKAGES)
+	$(BIN)/ruff format $(PACKAGES)
+
+lint:
+	$(BIN)/ruff check $(PACKAGES)
+	$(BIN)/ruff format --check $(PACKAGES)
+
+types:
+	$(BIN)/mypy
+
+imports:
+	$(BIN)/lint-imports
+
+migrations:
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+# needs PG_TEST_URL, REDIS_TEST_URL and Chromium; .ci/run starts them
+services:
+	$(BIN)/pytest -m "services or browser"
+
+# after a change of pyproject.toml
+constraints: setup-dev
+	$(BIN)/pip-compile --all-extras --generate-hashes --strip-extras --no-emit-index-url --no-header --no-annotate \
+	  --allow-unsafe --upgrade --output-file constraints.txt pyproject.toml

@@ -1,0 +1,126 @@
+"""The first thing a request meets: which application answers it, and whether this process still does.
+
+Runs before every proxied request, so it compares a few strings and nothing more.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import orjson
+
+from omniroute_site import background
+from omniroute_site.roles import Role, is_traffic
+from routing import lifecycle
+
+logger = logging.getLogger(__name__)
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+MAX_HEADER_BYTES = 64 * 1024  # all header names and values of a request together
+DRAIN_RETRY_AFTER = 5  # s, CONTRACT section 4
+HEALTH = ("/healthz", "/readyz")
+
+
+class Front:
+    """Chooses between the proxy and Django by path and role."""
+
+    def __init__(self, role: Role, *, proxy: Application, pages: Application) -> None:
+        self.role = role
+        self.proxy = proxy
+        self.pages = pages
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        path: str = scope["path"]
+        if lifecycle.draining():
+            send = _closing(send)
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
+            await _refuse(send, 431, "request_header_fields_too_large", f"The headers exceed {MAX_HEADER_BYTES} bytes.")
+        elif not self.role.serves(path):
+            await _refuse(
+                send, 404, "not_served_here", f"This process runs with --role {self.role} and does not serve {path}."
+            )
+        elif path in HEALTH:
+            # before anything has started too: readyz must be able to say why not
+            await _try_start()
+            await self.proxy(scope, receive, send)
+        elif not background.running() and not await _try_start():
+            await _refuse(send, 503, "not_ready", "The gateway could not start; its log says why.", retry_after=5)
+        elif is_traffic(path):
+            await self.proxy(scope, receive, send)
+        elif lifecycle.draining():
+            await _refuse(send, 503, "draining", "This process is shutting down.", retry_after=DRAIN_RETRY_AFTER)
+        else:
+            await self.pages(scope, receive, send)
+
+
+class WebSocketFront:
+    """Dashboards' sockets, where there are dashboards."""
+
+    def __init__(self, role: Role, sockets: Application) -> None:
+        self.role = role
+        self.sockets = sockets
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Serve one socket, or close it before it is accepted."""
+        if self.role is Role.PROXY or lifecycle.draining() or not await _try_start():
+            await send({"type": "websocket.close", "code": 1001})
+            return
+        await self.sockets(scope, receive, send)
+
+
+class Lifespan:
+    """uvicorn's start and stop."""
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Start before the first request, flush after the last."""
+        del scope
+        await receive()
+        try:
+            await background.ensure_started()
+        except Exception as error:
+            logger.exception("could not start")
+            await send({"type": "lifespan.startup.failed", "message": f"{type(error).__name__}: {error}"})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await background.shutdown()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _try_start() -> bool:
+    """Start under a server without lifespan; False if that failed, with the reason in the log."""
+    if background.running():
+        return True
+    try:
+        await background.ensure_started()
+    except Exception:
+        logger.exception("could not start")
+        return False
+    return True
+
+
+def _closing(send: Send) -> Send:
+    """Say `connection: close` in every answer, so that kept-alive clients turn to another process."""
+
+    async def closing(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [pair for pair in message.get("headers", ()) if pair[0].lower() != b"connection"]
+            message = {**message, "headers": [*headers, (b"connection", b"close")]}
+        await send(message)
+
+    return closing
+
+
+async def _refuse(send: Send, status: int, code: str, message: str, *, retry_after: int | None = None) -> None:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    body = orjson.dumps({"error": {"message": message, "type": kind, "code": code, "param": None}})
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if retry_after is not None:
+        headers.append((b"retry-after", str(retry_after).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
