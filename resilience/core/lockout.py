@@ -51,7 +51,8 @@ def fail(
     due = at_once or len(lockout.failures) >= config.max_attempts
     if not (due and may_lock):
         return lockout, ()
-    stated = failure.cooldown or (failure.hint.duration if at_once and failure.hint else None)
+    hint = failure.hint.duration if failure.hint else None
+    stated = (failure.cooldown or hint) if at_once else None
     return _lock(lockout, config, now, stated=stated, kind=failure.kind)
 
 
@@ -89,10 +90,11 @@ def unlock(lockout: Lockout, now: datetime, *, cause: str = "operator") -> tuple
 def _lock(
     lockout: Lockout, config: LockoutConfig, now: datetime, *, stated: timedelta | None, kind: Kind
 ) -> tuple[Lockout, Events]:
-    """Lock for the stated time, else for the configured one, doubled for each lock in a row."""
+    """Lock for the configured time, doubled for each lock in a row, or until the stated reset if that is later."""
     in_force = lockout.in_force(now)
     locks = lockout.locks_in_a_row if in_force else _locks_so_far(lockout, now) + 1
-    until = now + (stated or _doubled(config, locks - 1))
+    # A spent daily quota is often told with a hint of seconds: the hint alone would try it again all day.
+    until = now + max(stated or timedelta(0), _doubled(config, locks - 1))
     if in_force and lockout.until is not None and (stated is None or until <= lockout.until):
         return lockout, ()  # a failure in flight: the lock it would set is in force
     after = replace(

@@ -2,7 +2,7 @@
 
 * A failure that opens or reopens the breaker belongs to the provider: its time is kept for the pair, no lock is set.
 * An outcome of an older generation counts nowhere; it only gives back a lease that it still holds.
-* A spent quota of the model locks the pair; it neither cools the connection nor counts against the provider.
+* A spent quota of the model locks the pair instead of cooling the connection.
 * What we did ourselves (cancelled, local) gives back its lease and changes no count.
 """
 
@@ -60,7 +60,7 @@ def counts(failure: Failure, *, sibling_usable: bool) -> bool:
     """Whether a failure counts against the provider."""
     effect = failure.effects.breaker
     if effect is BreakerEffect.COUNTS_IF_ALONE:
-        return not sibling_usable and not failure.model_scope
+        return not sibling_usable
     return effect is BreakerEffect.COUNTS
 
 
