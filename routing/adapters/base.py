@@ -1,0 +1,92 @@
+"""What every pairing of a client's format with a provider's format must offer.
+
+    ClientRequest ──► Exchange.request() ──► provider
+                      Exchange.unary(body)  ◄── an unstreamed answer
+                      Exchange.feed(event)  ◄── each event of a stream
+
+An exchange belongs to one attempt and starts from the client's original body, so nothing leaks from attempt to
+attempt. It is pure: bytes and values in, bytes and values out.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from resilience.core.classify import ErrorFormat
+from resilience.core.outcome import Failure
+from routing.chains import Target
+from routing.sse import Event
+from routing.upstream import UpstreamRequest
+
+FORWARDED_HEADERS = (b"traceparent", b"tracestate")  # the only client headers a provider ever sees
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens of one answer, as the provider counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(slots=True)
+class ClientRequest:
+    """A parsed request. `body` is the client's own and is never changed."""
+
+    body: Mapping[str, Any]
+    model: str
+    stream: bool
+    wants_usage: bool
+    choices: int = 1
+    wants_reasoning: bool = False
+    has_tools: bool = False
+    headers: Sequence[tuple[bytes, bytes]] = ()  # of FORWARDED_HEADERS
+
+
+@dataclass(slots=True)
+class Answer:
+    """An unstreamed answer in the client's format."""
+
+    body: bytes
+    usage: Usage = field(default_factory=Usage)
+
+
+class Exchange(ABC):
+    """One attempt's translation. After each `feed` the engine looks at the attributes below."""
+
+    error_format: ClassVar[ErrorFormat]
+
+    has_content: bool = False  # the client has something to read: hold-back ends
+    finished: bool = False  # every choice has its finish reason; only trailing events may follow
+    closed: bool = False  # the format's last event came
+    error: Failure | None = None  # the provider said in the stream that it failed
+    dropped: int = 0  # undecodable events
+
+    def __init__(self, request: ClientRequest, target: Target, output_cap: int | None = None) -> None:
+        self.client = request
+        self.target = target
+        self.output_cap = output_cap  # most output tokens, for the emergency fallback
+        self.usage = Usage()
+
+    @abstractmethod
+    def request(self) -> UpstreamRequest:
+        """The call to make. Raises GatewayError where the target's format cannot express the request."""
+
+    @abstractmethod
+    def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
+        """Judge and translate a 200's body."""
+
+    @abstractmethod
+    def feed(self, event: Event) -> bytes:
+        """Take one event of the stream; what the client is to get for it, maybe nothing."""
+
+    @abstractmethod
+    def replay(self, answer: Answer) -> bytes:
+        """An unstreamed answer to a streamed request, as the events of a stream with its end."""
+
+    @abstractmethod
+    def end(self) -> bytes:
+        """The client format's own end of a complete stream."""

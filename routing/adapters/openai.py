@@ -1,0 +1,230 @@
+"""OpenAI chat completions to any OpenAI-compatible provider: what came is passed on as it came."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from resilience.core.classify import ErrorFormat, classify_envelope, find_error
+from resilience.core.kinds import Kind
+from resilience.core.outcome import Failure
+from routing.adapters.base import Answer, Exchange, Usage
+from routing.sse import Event
+from routing.upstream import USER_AGENT, UpstreamRequest
+
+DONE = b"data: [DONE]\n\n"
+CONTENT = ("content", "tool_calls", "function_call", "reasoning_content", "reasoning", "refusal", "audio")
+REASONING_MODEL_REFUSES = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs")
+
+
+class ChatExchange(Exchange):
+    """Chat completions in, chat completions out."""
+
+    error_format = ErrorFormat.OPENAI
+    path = "/chat/completions"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._open_choices = self.client.choices
+        self._seen_choices: set[int] = set()
+
+    def request(self) -> UpstreamRequest:
+        """The client's body with the target's model, asking for usage in a stream."""
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"accept", b"text/event-stream" if self.client.stream else b"application/json"),
+            (b"accept-encoding", b"identity"),
+            (b"user-agent", USER_AGENT),
+            *self.credentials(),
+            *self.client.headers,
+            *((name.encode(), value.encode()) for name, value in self.target.connection.headers),
+        ]
+        return UpstreamRequest(self.url(), headers, orjson.dumps(self.body()))
+
+    def url(self) -> str:
+        """Where to send it."""
+        return self.target.connection.base_url.rstrip("/") + self.path
+
+    def credentials(self) -> list[tuple[bytes, bytes]]:
+        """Our key, never the client's."""
+        key = self.target.connection.api_key
+        return [(b"authorization", b"Bearer " + key.encode())] if key else []
+
+    def body(self) -> dict[str, Any]:
+        """A fresh body for this target; members we do not know pass untouched."""
+        body = {**self.client.body, "model": self.target.model}
+        if self.client.stream:
+            options = body.get("stream_options")
+            body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
+        if self.target.facts.reasoning:
+            self._for_reasoning_model(body)
+        if self.output_cap is not None:
+            self._cap(body, self.output_cap)
+        return body
+
+    def _for_reasoning_model(self, body: dict[str, Any]) -> None:
+        """These models know `max_completion_tokens` only and refuse to be told how to sample."""
+        if "max_tokens" in body:
+            body.setdefault("max_completion_tokens", body["max_tokens"])
+            del body["max_tokens"]
+        for name in REASONING_MODEL_REFUSES:
+            body.pop(name, None)
+
+    def _cap(self, body: dict[str, Any], cap: int) -> None:
+        """Both spellings are capped where given; where neither is, the one this model knows is set."""
+        for name in ("max_tokens", "max_completion_tokens"):
+            given = body.get(name)
+            if name in body:
+                body[name] = min(given, cap) if isinstance(given, int) and given > 0 else cap
+        if "max_tokens" not in body and "max_completion_tokens" not in body:
+            body["max_completion_tokens" if self.target.facts.reasoning else "max_tokens"] = cap
+
+    def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
+        """The body as it came, if it is an answer at all."""
+        try:
+            document = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            return Failure(
+                kind=Kind.TRANSIENT,
+                message="status 200, but the body is not JSON" if body else "status 200 without a body",
+            )
+        if find_error(self.error_format, document) is not None:
+            return self.classify(document, 200, headers)
+        choices = document.get("choices") if isinstance(document, dict) else None
+        if not isinstance(choices, list) or not choices:
+            return Failure(kind=Kind.TRANSIENT, message="status 200 without choices")
+        if all(map(_says_nothing, choices)):
+            return Failure(kind=Kind.TRANSIENT, message="status 200 with an empty message")
+        return Answer(body, _usage(document.get("usage")))
+
+    def classify(self, document: object, status: int, headers: Mapping[str, str]) -> Failure:
+        """An error envelope inside a 200 or a stream."""
+        provider = self.target.provider
+        return classify_envelope(
+            self.error_format,
+            document,
+            status,
+            headers,
+            datetime.now(UTC),
+            provider.policy.cooldown.max_cooldown,
+            provider.error_rules,
+        )
+
+    def feed(self, event: Event) -> bytes:
+        """Pass the event on as it came, keeping count of what was finished."""
+        if event.data is None:
+            return b""  # comments keep a connection open, and ours is
+        if event.data.strip() == b"[DONE]":
+            self.closed = True
+            return b""
+        try:
+            chunk = orjson.loads(event.data)
+        except orjson.JSONDecodeError:
+            self.dropped += 1
+            return b""
+        if not isinstance(chunk, dict):
+            self.dropped += 1
+            return b""
+        suspicious = "choices" not in chunk or "error" in chunk
+        if suspicious and find_error(self.error_format, chunk) is not None:
+            self.error = self.classify(chunk, 200, {})
+            return b""
+        return self._take(chunk, event.raw)
+
+    def _take(self, chunk: dict[str, Any], raw: bytes) -> bytes:
+        usage = chunk.get("usage")
+        if usage:
+            self.usage = _usage(usage)
+        choices = chunk.get("choices")
+        if not choices:
+            if usage and not self.client.wants_usage:
+                return b""  # we asked for it, the client did not
+            return raw + b"\n\n"
+        for choice in choices if isinstance(choices, list) else ():
+            self._look(choice)
+        return raw + b"\n\n"
+
+    def _look(self, choice: Any) -> None:
+        if not isinstance(choice, dict):
+            return
+        delta = choice.get("delta")
+        if not self.has_content and isinstance(delta, dict):
+            self.has_content = any(delta.get(name) for name in CONTENT)
+        if choice.get("finish_reason"):
+            index = choice.get("index", 0)
+            if index not in self._seen_choices:
+                self._seen_choices.add(index)
+                self._open_choices -= 1
+                self.finished = self._open_choices <= 0
+
+    def replay(self, answer: Answer) -> bytes:
+        """One chunk with everything in it: some providers do not stream all of their models."""
+        document = orjson.loads(answer.body)
+        usage = document.pop("usage", None)
+        choices = [
+            {"index": choice.get("index", 0), "delta": choice["message"], "finish_reason": choice.get("finish_reason")}
+            for choice in document["choices"]
+        ]
+        for choice in choices:
+            for index, call in enumerate(choice["delta"].get("tool_calls") or ()):
+                call.setdefault("index", index)
+        chunk = {**document, "object": "chat.completion.chunk", "choices": choices}
+        events = [chunk]
+        if usage and self.client.wants_usage:
+            events.append({**chunk, "choices": [], "usage": usage})
+        return b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events) + self.end()
+
+    def end(self) -> bytes:
+        """OpenAI's sentinel."""
+        return DONE
+
+
+class AzureExchange(ChatExchange):
+    """Azure OpenAI: the deployment is in the path, the key in `api-key`, the version in the query."""
+
+    def credentials(self) -> list[tuple[bytes, bytes]]:
+        """Azure's header."""
+        key = self.target.connection.api_key
+        return [(b"api-key", key.encode())] if key else []
+
+    def url(self) -> str:
+        """`{base}/openai/deployments/{model}/chat/completions?api-version=…`, or `{base}` as it is if it names `/v1`."""
+        base, _, query = self.target.connection.base_url.partition("?")
+        base = base.rstrip("/")
+        if base.endswith("/v1"):
+            return f"{base}{self.path}" + (f"?{query}" if query else "")
+        if "/deployments/" not in base:
+            prefix = "" if base.endswith("/openai") else "/openai"
+            base = f"{base}{prefix}/deployments/{self.target.model}"
+        return f"{base}{self.path}?{query or 'api-version=' + AZURE_API_VERSION}"
+
+
+AZURE_API_VERSION = "2024-10-21"  # the newest generally available data-plane version
+
+
+def _says_nothing(choice: Any) -> bool:
+    """A message of null, with nothing else in it and no reason for that: not an answer."""
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        return True
+    stopped = choice.get("finish_reason") in (None, "stop")
+    return stopped and message.get("content") is None and not any(message.get(name) for name in CONTENT)
+
+
+def _usage(usage: Any) -> Usage:
+    if not isinstance(usage, dict):
+        return Usage()
+    prompt = usage.get("prompt_tokens_details")
+    completion = usage.get("completion_tokens_details")
+    return Usage(
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
+        reasoning_tokens=_count(completion.get("reasoning_tokens")) if isinstance(completion, dict) else None,
+    )
+
+
+def _count(value: Any) -> int | None:
+    """A provider's count, unless it is nonsense."""
+    return value if type(value) is int and 0 <= value < 2**31 else None

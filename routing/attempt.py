@@ -1,0 +1,187 @@
+"""One attempt: from a permit to its settlement. There is no other way to call a provider.
+
+permit ──► call ──► outcome ──► settle (exactly once, however the attempt ends)
+"""
+
+import asyncio
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from resilience.core.classify import classify_http
+from resilience.core.kinds import Kind
+from resilience.core.outcome import SUCCESS, Failure, Outcome, Success
+from resilience.core.permit import Permit
+from routing import telemetry
+from routing.adapters.base import Answer, Exchange
+from routing.chains import Target
+from routing.egress import egress
+from routing.gate import sibling_usable
+from routing.job import Job
+from routing.journal import Line, seconds_until
+from routing.streaming import Relay
+from routing.upstream import UpstreamError, UpstreamResponse
+
+REASONING_PATIENCE = 6  # times the usual wait for a first token
+SOCKET_PATIENCE = 0.5  # s; to read the end of a complete answer, so that its socket can be used again
+
+CANCELLED = Failure(kind=Kind.CANCELLED, message="given up before the end")
+NETWORK_IS_OURS = Failure(kind=Kind.LOCAL, message="no host can be reached: the network here is down")
+
+_closing: set[asyncio.Task[None]] = set()  # sockets being given back; a set, since a loop holds tasks only weakly
+
+
+class Attempt:
+    """One admitted upstream call. `rest` is what the client still has to get after a success."""
+
+    def __init__(self, job: Job, target: Target, *, last: bool) -> None:
+        """last: no other target could answer after this one, so it may take its time."""
+        self._job = job
+        self._target = target
+        self._time = asyncio.get_running_loop().time
+        timeouts = target.provider.timeouts
+        self._patience = timeouts.response if last or not job.request.stream else _first_token(job, target)
+        self._end_by = job.started + timeouts.total
+        self._line: Line = {}
+        self.rest: Answer | bytes = b""
+
+    async def run(self, permit: Permit) -> Outcome:
+        """Call the target and settle the permit."""
+        job, target = self._job, self._target
+        provider, begun = target.provider.slug, self._time()
+        self._line = job.journal.begin(target, begun)
+        job.live.enter(provider, target.connection.slug)
+        job.live.use(provider, target.model, begun)
+        outcome: Outcome = CANCELLED  # what holds if a cancellation or a bug ends this early
+        try:
+            outcome = await self._exchange()
+        finally:
+            job.live.leave(provider, target.connection.slug)
+            await self._settle(permit, outcome)
+        if outcome is SUCCESS:
+            first = self._line.get("first_token", self._line["ended"])
+            job.live.measure(provider, target.model, first - self._line["started"], self._time())
+        return outcome
+
+    async def _exchange(self) -> Outcome:
+        """Translate, call, and turn everything that can go wrong into a failure."""
+        cap = self._job.table.settings.emergency.max_output_tokens if self._target.emergency else None
+        exchange = self._job.pair_with(self._job.request, self._target, cap)
+        try:
+            return await self._call(exchange)
+        except UpstreamError as error:
+            if not error.reached:
+                egress.unreached(_host(self._target), self._time())
+            return Failure(kind=error.kind, message=str(error))
+        finally:
+            if self._job.client.started or exchange.usage.output_tokens is not None:
+                self._job.usage = exchange.usage
+            telemetry.dropped_events(self._target.provider.slug, exchange.dropped)
+
+    async def _call(self, exchange: Exchange) -> Outcome:
+        """Send the request and bring the answer home, streamed or not. Raises UpstreamError."""
+        job = self._job
+        response: UpstreamResponse | None = None
+        outcome: Outcome = CANCELLED
+        wait_until = min(self._time() + self._patience, self._end_by)
+        try:
+            async with asyncio.timeout_at(wait_until):
+                connect = self._target.provider.timeouts.connect
+                response = await job.upstream.open(self._target.provider.slug, exchange.request(), connect)
+                self._note_headers(response)
+                if not 200 <= response.status < 300:
+                    return self._classified(exchange, response, await response.read_error())
+                if not job.request.stream or "json" in response.headers.get("content-type", ""):
+                    return await self._unstreamed(exchange, response)
+            outcome = await Relay(job, self._target, exchange, response).run(wait_until, self._end_by)
+        except TimeoutError:
+            return Failure(kind=Kind.TIMEOUT, message=f"no answer within {self._patience:g} s")
+        finally:
+            if outcome is SUCCESS:
+                _finish(response)
+            elif response is not None:
+                await response.aclose()
+        self.rest = exchange.end()
+        return outcome
+
+    async def _unstreamed(self, exchange: Exchange, response: UpstreamResponse) -> Outcome:
+        result = exchange.unary(await response.read(), response.headers)
+        if isinstance(result, Failure):
+            return result
+        exchange.usage = result.usage
+        self.rest = exchange.replay(result) if self._job.request.stream else result
+        return SUCCESS
+
+    def _note_headers(self, response: UpstreamResponse) -> None:
+        at = self._time()
+        egress.answered(at)
+        self._line["headers"] = at - self._job.started
+        self._line["status"] = response.status
+
+    def _classified(self, exchange: Exchange, response: UpstreamResponse, body: bytes) -> Failure:
+        provider = self._target.provider
+        return classify_http(
+            exchange.error_format,
+            response.status,
+            response.headers,
+            body,
+            self._job.now,
+            provider.policy.cooldown.max_cooldown,
+            provider.error_rules,
+        )
+
+    async def _settle(self, permit: Permit, outcome: Outcome) -> None:
+        """Tell the layers, then write down what happened. The only caller of `Registry.settle`."""
+        job, target, line = self._job, self._target, self._line
+        now, at = job.now, self._time()
+        if job.first_content is not None and outcome is not CANCELLED:
+            line.setdefault("first_token", job.first_content)
+        verdict = outcome
+        if isinstance(outcome, Failure) and outcome.status is None and "headers" not in line and egress.broken(at):
+            verdict = NETWORK_IS_OURS
+        await job.registry.settle(
+            permit,
+            target.provider.policy,
+            verdict,
+            now=now,
+            sibling_usable=isinstance(verdict, Failure) and sibling_usable(target, job.registry, now),
+            request_id=job.id,
+        )
+        telemetry.attempt(target.provider.slug, "ok" if isinstance(outcome, Success) else outcome.kind.value)
+        if isinstance(outcome, Success):
+            job.journal.answered(line, at)
+        elif outcome.kind in (Kind.CANCELLED, Kind.LOCAL):
+            job.journal.released(line, outcome.kind.value, at)
+        else:
+            job.journal.failed(line, target, outcome, _retry_after(job, target, now), at)
+
+
+def _first_token(job: Job, target: Target) -> float:
+    """Seconds to wait for a first token while there are other targets."""
+    patience = target.provider.timeouts.first_token
+    return patience * REASONING_PATIENCE if target.facts.reasoning or job.request.wants_reasoning else patience
+
+
+def _retry_after(job: Job, target: Target, now: datetime) -> float | None:
+    """Seconds until this target can be called again, if the failure shut a gate."""
+    shut = job.registry.check(target.pair, target.provider.policy, now)
+    until = getattr(shut, "until", None)
+    return None if until is None else seconds_until(until, now)
+
+
+def _host(target: Target) -> str:
+    return urlsplit(target.connection.base_url).hostname or ""
+
+
+def _finish(response: UpstreamResponse | None) -> None:
+    """Read a complete stream to its last byte without keeping the client waiting: that is a task of its own."""
+    if response is not None:
+        task = asyncio.get_running_loop().create_task(_read_to_end(response))
+        _closing.add(task)
+        task.add_done_callback(_closing.discard)
+
+
+async def _read_to_end(response: UpstreamResponse) -> None:
+    try:
+        await response.finish(SOCKET_PATIENCE)
+    finally:
+        await response.aclose()

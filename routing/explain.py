@@ -1,0 +1,56 @@
+"""Who would be asked, and why not the others: the serving code itself, with nothing called and nothing changed."""
+
+import random
+import time
+from collections.abc import Mapping
+from copy import deepcopy
+from datetime import datetime
+from typing import Any
+
+from resilience.core.permit import NEEDS_LEASE, Refusal
+from resilience.registry import Registry
+from routing import gate
+from routing.chains import Target, resolve, targets
+from routing.errors import invalid_request
+from routing.journal import seconds_until
+from routing.live import Live
+from routing.strategies import Surroundings
+from routing.table import RoutingTable
+
+
+def explain(
+    body: Mapping[str, Any], table: RoutingTable, registry: Registry, live: Live, now: datetime
+) -> dict[str, Any]:
+    """The targets for `body["model"]` in order, each admitted or with the gate that is shut.
+
+    Raises GatewayError 400 without a model, 404 `model_not_found`.
+    """
+    model = body.get("model")
+    if not isinstance(model, str) or not model:
+        raise invalid_request("`model` must name a chain or `provider/model`.", "model")
+    route = resolve(table, model)
+    untouched = deepcopy(live)  # a look must not take a turn of the round robin
+    around = Surroundings(route.name, registry, untouched, table.facts, random.Random(), time.monotonic())  # noqa: S311
+    return {
+        "model": model,
+        "chain": None if route.direct else route.name,
+        "strategy": route.strategy,
+        "targets": [_target(target, registry, untouched, now) for target in targets(route, table, around)],
+    }
+
+
+def _target(target: Target, registry: Registry, live: Live, now: datetime) -> dict[str, Any]:
+    verdict = gate.check(target, registry, live, now)
+    shut = isinstance(verdict, Refusal)
+    until = verdict.until if isinstance(verdict, Refusal) else None
+    return {
+        "provider": target.provider.slug,
+        "connection": target.connection.slug,
+        "model": target.model,
+        "admitted": not shut,
+        "probe": verdict is NEEDS_LEASE,
+        "reason": verdict.reason.value if isinstance(verdict, Refusal) else None,
+        "problem": target.connection.problem or None,
+        "until": until.isoformat() if until else None,
+        "retry_after": seconds_until(until, now) if until else None,
+    }

@@ -1,0 +1,97 @@
+"""Reading a request's body from ASGI: bounded, decompressed, and drained where it is refused."""
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from routing.errors import GatewayError
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+
+DRAIN_BYTES = 256 * 1024 * 1024  # of a refused body, read and thrown away so that the client sees our answer
+DRAIN_SECONDS = 30.0
+
+
+class ClientGoneError(Exception):
+    """The client left before its request was complete."""
+
+
+async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
+    """The whole body, decompressed. limit: bytes, before and after decompression.
+
+    Raises GatewayError 413 `request_too_large`, 415 for an encoding that is not gzip or deflate, 400 for a body that
+    is not what its encoding says, and ClientGoneError.
+    """
+    encoding = headers.get(b"content-encoding", b"identity").strip().lower()
+    if encoding not in (b"identity", b"gzip", b"x-gzip", b"deflate", b""):
+        raise GatewayError(
+            f"Content-Encoding {encoding.decode('latin-1')!r} is not understood here; send the body as it is, or gzip.",
+            status=415,
+            code="invalid_request",
+        )
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGoneError
+    body: bytes = message.get("body", b"")
+    if message.get("more_body"):
+        body = await _read_rest(receive, body, limit)
+    if len(body) > limit:
+        raise _too_large(limit)
+    return body if encoding in (b"identity", b"") else _decompressed(body, limit)
+
+
+async def _read_rest(receive: Receive, first: bytes, limit: int) -> bytes:
+    pieces, size = [first], len(first)
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        piece: bytes = message.get("body", b"")
+        size += len(piece)
+        pieces.append(piece)
+        if size > limit:
+            pieces.clear()
+            if message.get("more_body"):
+                await _drain(receive)
+            raise _too_large(limit)
+        if not message.get("more_body"):
+            return b"".join(pieces)
+
+
+async def _drain(receive: Receive) -> None:
+    """A client that is still sending would see a reset instead of our 413."""
+    size = 0
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while size < DRAIN_BYTES:
+                message = await receive()
+                size += len(message.get("body", b""))
+                if message["type"] == "http.disconnect" or not message.get("more_body"):
+                    return
+    except TimeoutError:
+        return  # it sends too slowly to be waited for
+
+
+def _decompressed(body: bytes, limit: int) -> bytes:
+    decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: gzip or zlib, told by the header
+    try:
+        plain = decoder.decompress(body, limit + 1)
+    except zlib.error as error:
+        raise GatewayError(
+            f"The body is not what its Content-Encoding says: {error}.", status=400, code="invalid_request"
+        ) from error
+    if len(plain) > limit:
+        raise _too_large(limit)
+    if not decoder.eof:
+        raise GatewayError("The compressed body is cut short.", status=400, code="invalid_request")
+    return plain
+
+
+def _too_large(limit: int) -> GatewayError:
+    return GatewayError(
+        f"The request body is larger than {limit} bytes, which is this gateway's limit (MAX_BODY_BYTES).",
+        status=413,
+        code="request_too_large",
+    )

@@ -1,0 +1,61 @@
+"""One client request on its way through the engine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+from typing import Protocol
+
+from resilience.registry import Registry
+from routing.adapters.base import Answer, ClientRequest, Exchange, Usage
+from routing.chains import Route, Target
+from routing.journal import Journal
+from routing.live import Live
+from routing.table import RoutingTable
+from routing.upstream import Upstream
+
+Pairing = Callable[[ClientRequest, Target, int | None], Exchange]
+
+
+class Client(Protocol):
+    """Where answers go. `started` is true once the status line is out, and nothing can be taken back."""
+
+    started: bool
+
+    async def answer(self, job: "Job", target: Target, answer: Answer) -> None:
+        """Send an unstreamed answer, whole."""
+
+    async def start(self, job: "Job", target: Target) -> None:
+        """Begin a stream."""
+
+    async def write(self, data: bytes) -> None:
+        """Send a piece of the stream; waits while the client reads slowly."""
+
+    async def finish(self, data: bytes) -> None:
+        """Send the last piece and end the body."""
+
+
+@dataclass(slots=True)
+class Job:
+    """Everything the engine needs to answer one request, and what it has found out so far."""
+
+    id: str  # UUIDv7
+    request: ClientRequest
+    route: Route
+    table: RoutingTable
+    client: Client
+    pair_with: Pairing
+    registry: Registry
+    live: Live
+    upstream: Upstream
+    random: Random
+    started: float  # of the loop's clock
+    journal: Journal
+    usage: Usage = field(default_factory=Usage)
+    served_by: Target | None = None
+    first_content: float | None = None  # seconds since `started`
+
+    @property
+    def now(self) -> datetime:
+        """The wall clock, for everything that is compared with stored times."""
+        return datetime.now(UTC)

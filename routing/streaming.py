@@ -1,0 +1,115 @@
+"""Relaying a stream: hold back until there is content, then pass on event by event, and know how it ended.
+
+    first_token deadline │ first content │ idle deadline between data │ finish_reason, [DONE] or the format's end
+    ─────── held ────────┼── committed ──┴────────── relayed ─────────┴── the engine settles, then sends the end
+
+Nothing reaches the client before the first content, so that a failure until then is invisible to it.
+"""
+
+import asyncio
+
+from resilience.core.kinds import Kind
+from resilience.core.outcome import SUCCESS, Failure, Outcome
+from routing.adapters.base import Exchange
+from routing.chains import Target
+from routing.job import Job
+from routing.sse import EventReader, EventTooLargeError
+from routing.upstream import UpstreamError, UpstreamResponse
+
+HOLD_BYTES = 256 * 1024  # of preamble held back; more than that is sent on
+WRITE_DEADLINE = 60.0  # s; a client that takes no byte for so long has gone
+TRAILING = 0.5  # s; after the last finish reason, for usage and [DONE]
+
+CLIENT_STALLED = Failure(kind=Kind.CANCELLED, message="the client stopped reading")
+
+
+class Relay:
+    """One stream from a provider to the client."""
+
+    def __init__(self, job: Job, target: Target, exchange: Exchange, response: UpstreamResponse) -> None:
+        self._job = job
+        self._target = target
+        self._exchange = exchange
+        self._response = response
+        self._reader = EventReader()
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._writing = False
+        self._loop = asyncio.get_running_loop()
+
+    async def run(self, content_by: float, end_by: float) -> Outcome:
+        """Relay to the end. content_by, end_by: the loop's times of the first content and of everything.
+
+        The outcome of a stream that began and broke is a failure like any other; `client.started` tells the two apart.
+        """
+        try:
+            async with asyncio.timeout_at(content_by) as clock:
+                while (outcome := await self._next(clock, end_by)) is None:
+                    pass
+                return outcome
+        except TimeoutError:
+            return self._timed_out()
+        except UpstreamError as error:
+            return SUCCESS if self._exchange.finished else Failure(kind=error.kind, message=str(error))
+        except EventTooLargeError:
+            return Failure(kind=Kind.TRANSIENT, message="an event of the stream did not end")
+
+    async def _next(self, clock: asyncio.Timeout, end_by: float) -> Outcome | None:
+        """Relay what comes in one piece; None while the stream goes on."""
+        exchange, client = self._exchange, self._job.client
+        chunk = await self._response.chunk()
+        if not chunk:
+            return self._ended()
+        events = self._reader.feed(chunk)
+        output = b"".join([exchange.feed(event) for event in events])
+        if exchange.error is not None and not client.started:
+            return exchange.error
+        if output and (ready := self._ready(output)):
+            clock.reschedule(self._loop.time() + WRITE_DEADLINE)
+            await self._write(ready)
+        if exchange.error is not None:
+            return exchange.error
+        if exchange.closed:
+            return self._ended()
+        if client.started and any(event.data is not None for event in events):
+            patience = TRAILING if exchange.finished else self._target.provider.timeouts.idle
+            clock.reschedule(min(self._loop.time() + patience, end_by))
+        return None
+
+    def _ready(self, output: bytes) -> bytes:
+        """What may be written now: everything held so far once there is content, nothing before."""
+        if self._job.client.started:
+            return output
+        self._held.append(output)
+        self._held_bytes += len(output)
+        if not (self._exchange.has_content or self._exchange.finished or self._held_bytes > HOLD_BYTES):
+            return b""
+        output = b"".join(self._held)
+        self._held.clear()
+        return output
+
+    async def _write(self, output: bytes) -> None:
+        job = self._job
+        self._writing = True
+        if not job.client.started:
+            job.first_content = self._loop.time() - job.started
+            await job.client.start(job, self._target)
+        await job.client.write(output)
+        self._writing = False
+
+    def _ended(self) -> Outcome:
+        """The body is over, or the format said so."""
+        exchange = self._exchange
+        if exchange.finished or (exchange.closed and self._job.client.started):
+            return SUCCESS
+        if exchange.closed or not self._job.client.started:
+            return Failure(kind=Kind.TRANSIENT, message="the stream ended without content", status=200)
+        return Failure(kind=Kind.TRANSIENT, message="the stream ended without a finish reason", status=200)
+
+    def _timed_out(self) -> Outcome:
+        if self._exchange.finished:
+            return SUCCESS  # only trailing events were still awaited
+        if self._writing:
+            return CLIENT_STALLED
+        what = "no data in the stream" if self._job.client.started else "no first token"
+        return Failure(kind=Kind.TIMEOUT, message=f"{what} in time")

@@ -1,0 +1,189 @@
+"""The only module that speaks HTTP to providers.
+
+httpx's types, aiohttp's engine, the transport called directly (docs/adr/0001): no client, no cookie jar, no
+redirects, no retries. Every way in which a connection can fail becomes an UpstreamError of kind `transient` or
+`timeout`; deadlines other than the connect time are the caller's.
+"""
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+from resilience.core.kinds import Kind
+
+USER_AGENT = b"omniroute"
+KEEP_ALIVE = 30.0  # s; an idle socket older than this is closed by us, before a provider does it mid-request
+MAX_BODY_BYTES = 64 * 1024 * 1024  # of an unstreamed answer, after decompression
+MAX_ERROR_BYTES = 256 * 1024  # of an error answer; the rest is not read
+
+
+class UpstreamError(Exception):
+    """No usable answer came over the network. `reached` is false if the provider's host was never spoken to."""
+
+    def __init__(self, kind: Kind, message: str, *, reached: bool = True) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.reached = reached
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamRequest:
+    """One call to make. Header names are lower case; `body` is complete."""
+
+    url: str
+    headers: Sequence[tuple[bytes, bytes]]
+    body: bytes
+    method: str = "POST"
+
+
+class UpstreamResponse:
+    """An answer whose body is still on the wire. `aclose` must be called on every path."""
+
+    __slots__ = ("_decoder", "_iterator", "_response", "headers", "status")
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+        self.status = response.status_code
+        self.headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
+        self._decoder = _decoder(self.headers.get("content-encoding", ""))
+        self._iterator: AsyncIterator[bytes] | None = None
+
+    async def chunk(self) -> bytes:
+        """The next piece of the body, decompressed; empty at its end. Raises UpstreamError."""
+        if self._iterator is None:
+            self._iterator = aiter(self._response.stream)  # type: ignore[arg-type]  # always async here
+        try:
+            while True:
+                piece = await anext(self._iterator, b"")
+                if self._decoder is None or not piece:
+                    return piece
+                if decoded := self._decoder.decompress(piece, MAX_BODY_BYTES):
+                    return decoded
+        except httpx.HTTPError as error:
+            raise _translated(error, reached=True) from error
+        except zlib.error as error:
+            raise UpstreamError(Kind.TRANSIENT, f"the answer cannot be decompressed: {error}") from error
+
+    async def read(self, limit: int = MAX_BODY_BYTES) -> bytes:
+        """The whole body. Raises UpstreamError if it is cut short or larger than `limit` bytes."""
+        body = await self.chunk()
+        if not body or len(body) == _length(self.headers):
+            return body  # the usual small answer, in one piece
+        pieces, size = [body], len(body)
+        while piece := await self.chunk():
+            pieces.append(piece)
+            size += len(piece)
+            if size > limit:
+                raise UpstreamError(Kind.TRANSIENT, f"the answer is larger than {limit} bytes")
+        return b"".join(pieces)
+
+    async def read_error(self) -> bytes:
+        """What can be had of an error's body: a body cut short must not hide the status that came with it."""
+        pieces, size = [], 0
+        try:
+            while size < MAX_ERROR_BYTES and (piece := await self.chunk()):
+                pieces.append(piece)
+                size += len(piece)
+        except UpstreamError:
+            pass
+        return b"".join(pieces)
+
+    async def finish(self, patience: float) -> None:
+        """Read the last bytes of an answer that is complete, at most `patience` seconds, so that its socket is kept."""
+        try:
+            async with asyncio.timeout(patience):
+                while await self.chunk():
+                    pass
+        except (TimeoutError, UpstreamError):
+            pass  # it was only about the socket, and `aclose` drops that
+
+    async def aclose(self) -> None:
+        """Give the socket back, or close it if the body was not read to its end."""
+        await self._response.aclose()
+
+
+class Upstream:
+    """Transports of one event loop, one per provider, so that one provider's dead sockets are its own."""
+
+    def __init__(self) -> None:
+        self._transports: dict[str, httpx.AsyncBaseTransport] = {}
+
+    def use(self, provider: str, transport: httpx.AsyncBaseTransport) -> None:
+        """Send this provider's calls through another transport (tests: httpx.MockTransport)."""
+        self._transports[provider] = transport
+
+    async def open(self, provider: str, request: UpstreamRequest, connect_timeout: float) -> UpstreamResponse:
+        """Send the request and wait for status and headers. connect_timeout: seconds. Raises UpstreamError."""
+        transport = self._transports.get(provider)
+        if transport is None:
+            transport = self._transports[provider] = AiohttpTransport(client=_session)
+        message = httpx.Request(
+            request.method,
+            request.url,
+            headers=list(request.headers),
+            content=request.body,
+            extensions={"timeout": {"connect": connect_timeout}},
+        )
+        try:
+            return UpstreamResponse(await transport.handle_async_request(message))
+        except httpx.HTTPError as error:
+            raise _translated(error, reached=False) from error
+        except (OSError, ValueError) as error:  # a host that cannot be a host, a header that cannot be sent
+            raise UpstreamError(Kind.TRANSIENT, f"{type(error).__name__}: {error}", reached=False) from error
+
+    async def aclose(self) -> None:
+        """Close every socket."""
+        transports, self._transports = self._transports, {}
+        for transport in transports.values():
+            await transport.aclose()
+
+
+_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Upstream] = WeakKeyDictionary()
+
+
+def current() -> Upstream:
+    """The running loop's transports: sockets belong to the loop that opened them."""
+    loop = asyncio.get_running_loop()
+    upstream = _by_loop.get(loop)
+    if upstream is None:
+        upstream = _by_loop[loop] = Upstream()
+    return upstream
+
+
+def _session() -> aiohttp.ClientSession:
+    """No limit on sockets (`max_concurrency` is the operator's limit) and no cookies between clients."""
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE)
+    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+
+
+def _translated(error: httpx.HTTPError, *, reached: bool) -> UpstreamError:
+    """httpx_aiohttp calls every lost connection a ConnectTimeout, so what happened is read from the cause."""
+    cause = error.__cause__
+    text = f"{type(cause or error).__name__}: {cause or error}".rstrip(": ")
+    if isinstance(cause, aiohttp.ServerTimeoutError):
+        return UpstreamError(Kind.TIMEOUT, f"no connection in time ({text})", reached=False)
+    if isinstance(cause, aiohttp.ClientConnectorError):
+        return UpstreamError(Kind.TRANSIENT, f"cannot connect ({text})", reached=False)
+    if cause is None and isinstance(error, httpx.TimeoutException):
+        return UpstreamError(Kind.TIMEOUT, text, reached=reached)
+    reached = reached or isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError)
+    return UpstreamError(Kind.TRANSIENT, f"the connection broke ({text})", reached=reached)
+
+
+def _decoder(encoding: str) -> "zlib._Decompress | None":
+    """We ask for no compression; some providers' front ends compress all the same, above all errors."""
+    encoding = encoding.strip().lower()
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        return zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: gzip or zlib, told by the header
+    return None
+
+
+def _length(headers: dict[str, str]) -> int:
+    length = headers.get("content-length", "")
+    return int(length) if length.isdigit() and "content-encoding" not in headers else -1
