@@ -19,9 +19,10 @@ PREFIXES: tuple[tuple[str, Format], ...] = (
     ("/openai/v1", OpenAI()),
     ("/anthropic/v1", Anthropic()),
     ("/gemini/v1beta", Gemini()),
+    ("/gemini/v1", Gemini()),  # Google serves both, and its SDK chooses by its own age
     ("/azure", Azure()),
 )
-FORMATS = tuple(wire.name for _, wire in PREFIXES)
+FORMATS = tuple(dict.fromkeys(wire.name for _, wire in PREFIXES))
 _GOOD = Behaviour()
 
 
