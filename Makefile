@@ -45,8 +45,10 @@ imports:
 migrations:
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
-# needs PG_TEST_URL, REDIS_TEST_URL and Chromium; .ci/run starts them
+# PostgreSQL, Redis and Chromium: .ci/run installs and starts them
 services:
+	@test -n "$(PG_TEST_URL)" -a -n "$(REDIS_TEST_URL)" || { echo "set PG_TEST_URL and REDIS_TEST_URL, or run .ci/run"; exit 1; }
+	TEST_DATABASE_URL=$(PG_TEST_URL) $(BIN)/pytest tests/resilience tests/routing -m "not services and not browser"
 	$(BIN)/pytest -m "services or browser"
 
 # after a change of pyproject.toml

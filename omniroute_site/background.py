@@ -12,7 +12,7 @@ from routing import requestlog, table
 
 logger = logging.getLogger(__name__)
 
-FLUSH_TIMEOUT = 5.0  # s per part; a database that hangs must not keep the process from ending
+FLUSH_TIMEOUT = 8.0  # s per part; a database that hangs must not keep the process from ending
 
 _start: asyncio.Task[None] | None = None
 

@@ -20,7 +20,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Any, Any, Any], Awaitable[None]]
 
-MAX_HEADER_BYTES = 64 * 1024  # all header names and values of a request together
 DRAIN_RETRY_AFTER = 5  # s, CONTRACT section 4
 HEALTH = ("/healthz", "/readyz")
 
@@ -38,16 +37,13 @@ class Front:
         path: str = scope["path"]
         if lifecycle.draining():
             send = _closing(send)
-        if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADER_BYTES:
-            await _refuse(send, 431, "request_header_fields_too_large", f"The headers exceed {MAX_HEADER_BYTES} bytes.")
-        elif not self.role.serves(path):
-            await _refuse(
-                send, 404, "not_served_here", f"This process runs with --role {self.role} and does not serve {path}."
-            )
-        elif path in HEALTH:
-            # before anything has started too: readyz must be able to say why not
+        if path in HEALTH:
+            # whether or not everything has started: readyz says what is missing
             await _try_start()
             await self.proxy(scope, receive, send)
+        elif not self.role.serves(path):
+            message = f"This process runs with --role {self.role} and does not serve {path}."
+            await _refuse(send, 404, "not_served_here", message)
         elif not background.running() and not await _try_start():
             await _refuse(send, 503, "not_ready", "The gateway could not start; its log says why.", retry_after=5)
         elif is_traffic(path):

@@ -16,7 +16,7 @@ class Role(StrEnum):
             return self is not Role.DASHBOARD
         if self is Role.PROXY:
             # the state API's documentation page needs its script and style
-            return path in ("/healthz", "/readyz") or path.startswith(("/api/", "/metrics", "/static/ninja/"))
+            return path.startswith(("/api/", "/metrics", "/static/ninja/"))
         return True
 
 

@@ -1,13 +1,8 @@
 """What every test gets: async tests run, and no socket leaves this machine."""
 
 import inspect
-import os
 import socket
-from collections.abc import Iterator
 from typing import Any
-
-os.environ.setdefault("SECRET_KEY", "test-secret-key-of-no-value-0123456789abcdef")
-os.environ.setdefault("ENCRYPTION_KEY", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -24,7 +19,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(autouse=True)
-def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse connections to anything but this machine."""
     connect = socket.socket.connect
 
@@ -35,4 +30,3 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
-    yield

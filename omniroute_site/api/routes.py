@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from asgiref.sync import async_to_sync
 from django.http import Http404, HttpRequest, JsonResponse
 from django.utils import timezone
 from ninja import Body, NinjaAPI, Query
@@ -12,7 +13,10 @@ from omniroute_site.api import errors, schemas
 from omniroute_site.api.access import Access, asker, operator, reader
 from omniroute_site.api.requestlog import request_detail
 from resilience import actions, status
+from resilience.registry import get_registry
+from routing import table
 from routing.explain import explain
+from routing.live import live
 from routing.models import Connection, Provider
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -118,7 +122,13 @@ def one_request(request: HttpRequest, request_id: str) -> JsonResponse:
 @endpoint("POST", "/explain/", reader, dict[str, Any], tags="state")
 def explain_request(request: HttpRequest, payload: dict[str, Any] = Body(...)) -> JsonResponse:  # noqa: B008 (ninja's way)
     """The ordered targets of a chat body and what would stop each. Nothing is called, nothing changes."""
-    return JsonResponse(explain(payload))
+
+    async def on_the_loop() -> dict[str, Any]:
+        # the registry and the live counters belong to the event loop; this view runs in a thread beside it
+        return explain(payload, table.current(), get_registry(), live, timezone.now())
+
+    table.current_sync()
+    return JsonResponse(async_to_sync(on_the_loop)())
 
 
 def _breaker(provider: str) -> JsonResponse:
