@@ -1,0 +1,150 @@
+"""The queue of writes between a process and its database: in order, each once, never lost to a cancelled request.
+
+    put ─► queue ─► batch ─► state thread ─► rows as committed ─► copy
+             ▲         │
+             └─────────┘ database away: back to the front, tried again each second
+
+Whoever put a job may wait for it, but the writing belongs to a task of its own.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.db import InterfaceError, OperationalError
+
+from resilience.change import Change
+from resilience.jobs import Job
+from resilience.state_thread import StateThread
+
+logger = logging.getLogger(__name__)
+
+LIMIT = 10_000
+BATCH = 20
+RETRY_AFTER = 1.0  # s
+UNREACHABLE = (OperationalError, InterfaceError)
+"""The database is away or too busy; any other error is the job's own and would come again for ever."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    job: Job
+    settled: asyncio.Future[None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    changes: list[Change]
+    done: int
+    error: Exception | None = None
+
+
+class Backlog:
+    """Jobs not yet written. Used from one event loop at a time."""
+
+    def __init__(self, thread: StateThread, on_change: Callable[[Change], None]) -> None:
+        self.database_ok = True
+        self.dropped = 0
+        self._thread = thread
+        self._on_change = on_change
+        self._queue: deque[_Entry] = deque()
+        self._in_hand: deque[_Entry] = deque()
+        self._writer: asyncio.Task[None] | None = None
+        self._retry_at = 0.0
+
+    def __len__(self) -> int:
+        return len(self._queue) + len(self._in_hand)
+
+    def jobs(self) -> Iterator[Job]:
+        """What is not yet written, in order."""
+        return (entry.job for entry in (*self._in_hand, *self._queue))
+
+    def put(self, job: Job) -> asyncio.Future[None]:
+        """Queue a job. The future ends when it is written, or when that has failed for now."""
+        if len(self._queue) >= LIMIT:  # the database has been away for long; what is oldest matters least
+            _end(self._queue.popleft())
+            self.dropped += 1
+            if self.dropped == 1:
+                logger.error("state.backlog_full", extra={"limit": LIMIT})
+        entry = _Entry(job, asyncio.get_running_loop().create_future())
+        self._queue.append(entry)
+        if self.may_try():
+            self._start()
+        else:
+            _end(entry)
+        return entry.settled
+
+    def may_try(self) -> bool:
+        """Whether the database is worth asking: it answered last time, or that was a while ago."""
+        return self.database_ok or asyncio.get_running_loop().time() >= self._retry_at
+
+    def failed(self, error: Exception) -> None:
+        """Note that the database did not answer."""
+        if self.database_ok:
+            logger.error("state.database_unreachable", extra={"error": f"{type(error).__name__}: {error}"})
+        self.database_ok = False
+        self._retry_at = asyncio.get_running_loop().time() + RETRY_AFTER
+
+    def answered(self) -> None:
+        """Note that the database answered."""
+        if not self.database_ok:
+            logger.warning("state.database_is_back", extra={"backlog": len(self)})
+        self.database_ok = True
+
+    def nudge(self) -> None:
+        """Go on writing, if there is anything to write and nobody at it."""
+        if self._queue or self._in_hand:
+            self._start()
+
+    async def write_all(self) -> None:
+        """Try to write everything; returns when it is written or the database does not answer."""
+        self.nudge()
+        if self._writer is not None and self._writer.get_loop() is asyncio.get_running_loop():
+            await asyncio.shield(self._writer)
+
+    def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._writer is None or self._writer.done() or self._writer.get_loop() is not loop:
+            self._queue.extendleft(reversed(self._in_hand))  # of a loop that ended in the middle of a batch
+            self._in_hand.clear()
+            self._writer = loop.create_task(self._write(), name="resilience-backlog")
+
+    async def _write(self) -> None:
+        while self._queue:
+            while self._queue and len(self._in_hand) < BATCH:
+                self._in_hand.append(self._queue.popleft())
+            jobs = [entry.job for entry in self._in_hand]
+            batch = await self._thread.run(lambda jobs=jobs: _write_batch(jobs))  # type: ignore[misc]
+            for _ in range(batch.done):
+                _end(self._in_hand.popleft())
+            if batch.error is None:
+                self.answered()
+            for change in batch.changes:
+                self._on_change(change)
+            if batch.error is not None:
+                self._queue.extendleft(reversed(self._in_hand))
+                self._in_hand.clear()
+                self.failed(batch.error)
+                for entry in self._queue:  # nobody waits for a database that is away
+                    _end(entry)
+                return
+
+
+def _write_batch(jobs: list[Job]) -> _Batch:
+    """In the state thread."""
+    changes: list[Change] = []
+    for done, job in enumerate(jobs):
+        try:
+            changes.append(job.write())
+        except UNREACHABLE as error:
+            return _Batch(changes, done, error)
+        except Exception:  # one bad job (text that the database refuses, a mistake of ours) must not stop the others
+            logger.exception("state.write_failed", extra={"job": type(job).__name__, "target": "/".join(job.target)})
+    return _Batch(changes, len(jobs))
+
+
+def _end(entry: _Entry) -> None:
+    if not entry.settled.done() and not entry.settled.get_loop().is_closed():
+        entry.settled.set_result(None)

@@ -1,0 +1,140 @@
+"""How this process's copy stays fresh: hints at once, the change counter each second, everything once a minute.
+
+    news ──hint──┐
+                 ├──► round: write what is owed ─► read what is newer ─► queue the windows that others need
+    each second ─┘
+
+A lost hint therefore costs a second; an edit by hand, past the change counter, a minute.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from django.db import Error
+from django.utils import timezone
+
+from resilience import news, policies, reading, store
+from resilience.registry import Registry, get_registry
+
+logger = logging.getLogger(__name__)
+
+POLL_EVERY = 1.0  # s; the staleness that RESILIENCE promises
+BREATH = 0.02  # s between two rounds: a storm of hints must not crowd out the writes in the state thread
+FLUSH_EVERY = timedelta(seconds=1)
+RELOAD_EVERY = timedelta(minutes=1)
+LAST_WRITES = 5.0  # s that a process on its way out gives the database
+
+
+class Sync:
+    """The background work of one registry on one event loop."""
+
+    def __init__(self, registry: Registry, clock: Callable[[], datetime] = timezone.now) -> None:
+        self.registry = registry
+        self._clock = clock
+        self._hint = asyncio.Event()
+        self._flushed_at: datetime | None = None
+        self._loaded_at: datetime | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._starting: asyncio.Task[None] | None = None
+
+    async def ready(self) -> None:
+        """Start once; whoever comes while it starts waits for the first load as well."""
+        if self._starting is None:
+            self._starting = asyncio.create_task(self.start(), name="resilience-start")
+        await asyncio.shield(self._starting)
+
+    async def start(self) -> None:
+        """Load everything, then keep up. A database that is away delays the load, not the start."""
+        news.bind(asyncio.get_running_loop())
+        await self._guarded_round(first=True)
+        self._tasks = [
+            asyncio.create_task(self._keep_up(), name="resilience-sync"),
+            asyncio.create_task(news.listen("state", self._hint.set), name="resilience-news"),
+        ]
+
+    async def stop(self) -> None:
+        """Write what is owed, as far as the database answers soon, and end the tasks and the thread."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.registry.flush(policies.providers(), self._clock())
+        try:
+            async with asyncio.timeout(LAST_WRITES):
+                await self.registry.backlog.write_all()
+        except TimeoutError:
+            logger.error("state.writes_lost", extra={"backlog": len(self.registry.backlog)})  # noqa: TRY400
+            return  # the thread hangs in the database; it ends with the process
+        await self.registry.thread.stop()
+
+    async def round(self) -> None:
+        """Write what is owed, read what is newer, queue the windows that others need. Raises `django.db.Error`."""
+        registry, now = self.registry, self._clock()
+        was_away = not registry.backlog.database_ok
+        if was_away:
+            await registry.backlog.write_all()
+        else:  # not waited for: with failures coming in all the time it might never end
+            registry.backlog.nudge()
+        overdue = self._loaded_at is None or not timedelta(0) <= now - self._loaded_at < RELOAD_EVERY
+        await self._read(everything=overdue or was_away)
+        if self._flushed_at is None or not timedelta(0) <= now - self._flushed_at < FLUSH_EVERY:
+            self._flushed_at = now
+            registry.flush(policies.providers(), now)
+
+    async def _read(self, *, everything: bool) -> None:
+        registry, now = self.registry, self._clock()
+        if not everything:
+            change = await registry.thread.run(partial(reading.load_since, registry.version))
+            everything = change.version < registry.version  # an older database was put in place
+        if everything:
+            change = await registry.thread.run(reading.load_all)
+            self._loaded_at = now
+        registry.apply(change, everything=everything)
+        registry.version = change.version
+        registry.last_sync_at = now
+        registry.backlog.answered()
+
+    async def _keep_up(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(POLL_EVERY):
+                    await self._hint.wait()
+            except TimeoutError:
+                pass
+            self._hint.clear()
+            await self._guarded_round()
+            await asyncio.sleep(BREATH)
+
+    async def _guarded_round(self, *, first: bool = False) -> None:
+        try:
+            if first:
+                await self.registry.thread.run(partial(store.clamp_deadlines, self._clock()))
+            await self.round()
+        except Error as error:
+            self.registry.backlog.failed(error)
+        except Exception:  # whatever it is, the next round may do better; ending would freeze the copy for ever
+            logger.exception("state.sync_failed")
+
+
+_running: "WeakKeyDictionary[asyncio.AbstractEventLoop, Sync]" = WeakKeyDictionary()
+
+
+async def start(registry: Registry | None = None) -> Sync:
+    """Keep the process's registry fresh from this event loop; once per loop, however often it is called."""
+    loop = asyncio.get_running_loop()
+    sync = _running.get(loop)
+    if sync is None:
+        sync = _running[loop] = Sync(registry or get_registry())
+    await sync.ready()
+    return sync
+
+
+async def stop() -> None:
+    """End what `start` began on this loop; nothing happens if there is nothing."""
+    sync = _running.pop(asyncio.get_running_loop(), None)
+    if sync is not None:
+        await sync.stop()
