@@ -4,7 +4,7 @@ import asyncio
 
 from django.db import DatabaseError, connection
 
-from resilience.state_thread import state_thread
+from resilience.registry import get_registry
 from routing import lifecycle, table
 from routing.client import HttpClient
 
@@ -30,7 +30,7 @@ async def answer(path: str, client: HttpClient) -> None:
 async def _database_answers() -> bool:
     try:
         async with asyncio.timeout(DATABASE_PATIENCE):
-            await state_thread.run(_select_one)
+            await get_registry().thread.run(_select_one)
     except (DatabaseError, TimeoutError):
         return False
     return True

@@ -1,24 +1,22 @@
-"""The only module that speaks HTTP to providers.
+"""Calls to providers: requests, answers still on the wire, and everything that can break turned into UpstreamError.
 
-httpx's types, aiohttp's engine, the transport called directly (docs/adr/0001): no client, no cookie jar, no
-redirects, no retries. Every way in which a connection can fail becomes an UpstreamError of kind `transient` or
-`timeout`; deadlines other than the connect time are the caller's.
+httpx's types over aiohttp's engine, the transport called directly (docs/adr/0001). Deadlines other than the connect
+time are the caller's.
 """
 
 import asyncio
 import zlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from weakref import WeakKeyDictionary
 
-import aiohttp
 import httpx
-from httpx_aiohttp import AiohttpTransport
 
 from resilience.core.kinds import Kind
+from routing.upstream.transport import AiohttpTransport
 
 USER_AGENT = b"omniroute"
-KEEP_ALIVE = 30.0  # s; an idle socket older than this is closed by us, before a provider does it mid-request
 MAX_BODY_BYTES = 64 * 1024 * 1024  # of an unstreamed answer, after decompression
 MAX_ERROR_BYTES = 256 * 1024  # of an error answer; the rest is not read
 
@@ -66,7 +64,7 @@ class UpstreamResponse:
                 if decoded := self._decoder.decompress(piece, MAX_BODY_BYTES):
                     return decoded
         except httpx.HTTPError as error:
-            raise _translated(error, reached=True) from error
+            raise _broken(error, reached=True) from error
         except zlib.error as error:
             raise UpstreamError(Kind.TRANSIENT, f"the answer cannot be decompressed: {error}") from error
 
@@ -122,10 +120,10 @@ class Upstream:
         """Send the request and wait for status and headers. connect_timeout: seconds. Raises UpstreamError."""
         transport = self._transports.get(provider)
         if transport is None:
-            transport = self._transports[provider] = AiohttpTransport(client=_session)
+            transport = self._transports[provider] = AiohttpTransport()
         message = httpx.Request(
             request.method,
-            request.url,
+            _parsed(request.url),
             headers=list(request.headers),
             content=request.body,
             extensions={"timeout": {"connect": connect_timeout}},
@@ -133,7 +131,7 @@ class Upstream:
         try:
             return UpstreamResponse(await transport.handle_async_request(message))
         except httpx.HTTPError as error:
-            raise _translated(error, reached=False) from error
+            raise _broken(error, reached=False) from error
         except (OSError, ValueError) as error:  # a host that cannot be a host, a header that cannot be sent
             raise UpstreamError(Kind.TRANSIENT, f"{type(error).__name__}: {error}", reached=False) from error
 
@@ -156,24 +154,22 @@ def current() -> Upstream:
     return upstream
 
 
-def _session() -> aiohttp.ClientSession:
-    """No limit on sockets (`max_concurrency` is the operator's limit) and no cookies between clients."""
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE)
-    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+@lru_cache(maxsize=4096)  # a handful of addresses, parsed for every call otherwise
+def _parsed(url: str) -> httpx.URL:
+    return httpx.URL(url)
 
 
-def _translated(error: httpx.HTTPError, *, reached: bool) -> UpstreamError:
-    """httpx_aiohttp calls every lost connection a ConnectTimeout, so what happened is read from the cause."""
-    cause = error.__cause__
-    text = f"{type(cause or error).__name__}: {cause or error}".rstrip(": ")
-    if isinstance(cause, aiohttp.ServerTimeoutError):
-        return UpstreamError(Kind.TIMEOUT, f"no connection in time ({text})", reached=False)
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        return UpstreamError(Kind.TRANSIENT, f"cannot connect ({text})", reached=False)
-    if cause is None and isinstance(error, httpx.TimeoutException):
-        return UpstreamError(Kind.TIMEOUT, text, reached=reached)
-    reached = reached or isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError)
-    return UpstreamError(Kind.TRANSIENT, f"the connection broke ({text})", reached=reached)
+def _broken(error: httpx.HTTPError, *, reached: bool) -> UpstreamError:
+    """What a failed connection says about its provider. reached: something was heard from it in this call."""
+    match error:
+        case httpx.ConnectTimeout():
+            return UpstreamError(Kind.TIMEOUT, f"no connection in time ({error})", reached=False)
+        case httpx.ConnectError() | httpx.UnsupportedProtocol():
+            return UpstreamError(Kind.TRANSIENT, f"cannot connect ({error})", reached=False)
+        case httpx.TimeoutException():
+            return UpstreamError(Kind.TIMEOUT, str(error), reached=reached)
+        case _:
+            return UpstreamError(Kind.TRANSIENT, f"the connection broke ({error})")
 
 
 def _decoder(encoding: str) -> "zlib._Decompress | None":
