@@ -23,6 +23,8 @@ from resilience.models import BreakerState, ModelLockout, ResilienceEvent
 from resilience.models import Cooldown as CooldownRow
 from resilience.signals import resilience_event
 
+DELETE_AT_MOST = 5000  # rows; what is left over goes the next time
+
 Row = TypeVar("Row", bound=models.Model)
 
 NEXT_VERSION = """
@@ -76,6 +78,14 @@ def write(work: Callable[[], Draft], note: Note, *, tell: bool = True) -> Change
         lockouts=tuple(after for _, after in draft.lockouts),
         events=tuple(draft.events),
     )
+
+
+def delete_lockouts(idle: Callable[[Lockout], bool]) -> int:
+    """Delete the rows that are `idle`, as the only writer; how many there were. Copies may keep them: they say nothing."""
+    with transaction.atomic():
+        _next_version()
+        keys = [row.pk for row in ModelLockout.objects.all() if idle(rows.to_lockout(row))][:DELETE_AT_MOST]
+        return ModelLockout.objects.filter(pk__in=keys).delete()[0]
 
 
 def _next_version() -> int:

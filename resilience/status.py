@@ -6,7 +6,6 @@ Rows are the source; if the database does not answer, this process's copy is.
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any, TypedDict
 
 from django.db import Error
 
@@ -22,6 +21,16 @@ from resilience.core.window import Window
 from resilience.eventlog import EventData, events_after, iso
 from resilience.models import ResilienceEvent
 from resilience.registry import get_registry
+from resilience.shapes import (
+    BreakerData,
+    BreakerDetail,
+    CooldownData,
+    ForcedData,
+    LockoutData,
+    Snapshot,
+    TransitionData,
+    WindowData,
+)
 
 __all__ = [
     "BreakerData",
@@ -43,86 +52,6 @@ BY_HAND = "operator"
 
 class UnknownProviderError(LookupError):
     """Neither configured nor known from before."""
-
-
-class WindowData(TypedDict):
-    """The sliding window of a breaker."""
-
-    calls: int
-    failures: int
-    rate: float
-
-
-class ForcedData(TypedDict):
-    """An operator's hold on a breaker."""
-
-    mode: str
-    by: str
-    reason: str
-    until: str | None
-
-
-class BreakerData(TypedDict):
-    """One breaker. Times are ISO 8601, durations seconds."""
-
-    provider: str
-    state: str
-    failure_count: int
-    last_failure_kind: str | None
-    last_failure_at: str | None
-    opened_at: str | None
-    retry_at: str | None
-    retry_after: float | None
-    open_cycles: int
-    effective_reset_timeout: float
-    probes_in_flight: int
-    half_open_requests: int
-    failure_threshold: int
-    degradation_threshold: int
-    kind_counts: dict[str, int]
-    window: WindowData
-    forced: ForcedData | None
-    generation: int
-
-
-class BreakerDetail(BreakerData):
-    """One breaker with its last transitions, newest first."""
-
-    transitions: list[dict[str, Any]]
-
-
-class CooldownData(TypedDict):
-    """One cooldown in force."""
-
-    provider: str
-    connection: str
-    kind: str
-    until: str | None
-    remaining: float
-    source: str
-    level: int
-
-
-class LockoutData(TypedDict):
-    """One lockout in force."""
-
-    provider: str
-    connection: str
-    model: str
-    reason: str
-    locked_at: str | None
-    until: str | None
-    remaining: float
-    attempts: int
-
-
-class Snapshot(TypedDict):
-    """All of it at one time."""
-
-    time: str | None
-    breakers: list[BreakerData]
-    cooldowns: list[CooldownData]
-    lockouts: list[LockoutData]
 
 
 def snapshot(now: datetime) -> Snapshot:
@@ -147,7 +76,7 @@ def breaker_detail(provider: str, now: datetime) -> BreakerDetail:
     if breaker is None and provider not in policies.providers():
         raise UnknownProviderError(provider)
     data = describe_breaker(breaker or Breaker(provider), policies.policy_for(provider), now)
-    return BreakerDetail(**data, transitions=[_describe_transition(row) for row in eventlog.transitions_of(provider)])
+    return BreakerDetail(**data, transitions=[describe_transition(row) for row in eventlog.transitions_of(provider)])
 
 
 def describe_breaker(breaker: Breaker, policy: Policy, now: datetime) -> BreakerData:
@@ -179,6 +108,20 @@ def describe_breaker(breaker: Breaker, policy: Policy, now: datetime) -> Breaker
         else ForcedData(mode=hold.mode, by=hold.by, reason=hold.reason, until=iso(hold.until)),
         generation=breaker.generation,
     )
+
+
+def describe_transition(row: ResilienceEvent) -> TransitionData:
+    """One transition out of the event log."""
+    return {
+        "from": row.from_state,
+        "to": row.to_state,
+        "at": iso(row.at),
+        "cause": row.cause,
+        "failure_count": row.failure_count,
+        "request_id": row.request_id,
+        "actor": row.actor,
+        "reason": row.reason,
+    }
 
 
 def _state() -> Change:
@@ -232,19 +175,6 @@ def _describe_lockout(lockout: Lockout, now: datetime) -> LockoutData:
         remaining=_remaining(lockout.until, now),
         attempts=len(lockout.failures),
     )
-
-
-def _describe_transition(row: ResilienceEvent) -> dict[str, Any]:
-    return {
-        "from": row.from_state,
-        "to": row.to_state,
-        "at": iso(row.at),
-        "cause": row.cause,
-        "failure_count": row.failure_count,
-        "request_id": row.request_id,
-        "actor": row.actor,
-        "reason": row.reason,
-    }
 
 
 def _remaining(until: datetime | None, now: datetime) -> float:

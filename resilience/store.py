@@ -17,7 +17,7 @@ from functools import partial
 
 from resilience import policies
 from resilience.change import Change
-from resilience.committing import Draft, Note, write
+from resilience.committing import Draft, Note, delete_lockouts, write
 from resilience.core import breaker as breakers
 from resilience.core import cooldown as cooldowns
 from resilience.core import forced, settlement
@@ -171,6 +171,21 @@ def clamp_deadlines(now: datetime) -> Change:
         )
 
     return write(work, Note(now))
+
+
+def forget_idle(now: datetime) -> int:
+    """Delete lockouts that say nothing any more; how many there were.
+
+    A client that makes up model names on direct calls leaves one row for each.
+    """
+    return delete_lockouts(lambda found: _is_idle(found, now))
+
+
+def _is_idle(found: Lockout, now: datetime) -> bool:
+    """Whether a blank lockout would decide the same from now on."""
+    config = policies.policy_for(found.provider).lockout
+    last = max(filter(None, (*found.failures, found.until, found.last_locked_at)), default=None)
+    return last is None or last < now - max(config.attempt_window, lockouts.RELOCK_WINDOW)
 
 
 def _clamped_breaker(found: Breaker, now: datetime) -> Breaker:

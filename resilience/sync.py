@@ -26,6 +26,7 @@ POLL_EVERY = 1.0  # s; the staleness that RESILIENCE promises
 BREATH = 0.02  # s between two rounds: a storm of hints must not crowd out the writes in the state thread
 FLUSH_EVERY = timedelta(seconds=1)
 RELOAD_EVERY = timedelta(minutes=1)
+TIDY_EVERY = timedelta(hours=1)
 LAST_WRITES = 5.0  # s that a process on its way out gives the database
 
 
@@ -38,6 +39,7 @@ class Sync:
         self._hint = asyncio.Event()
         self._flushed_at: datetime | None = None
         self._loaded_at: datetime | None = None
+        self._tidied_at: datetime | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
 
@@ -74,14 +76,16 @@ class Sync:
     async def round(self) -> None:
         """Write what is owed, read what is newer, queue the windows that others need. Raises `django.db.Error`."""
         registry, now = self.registry, self._clock()
+        if _is_due(self._tidied_at, TIDY_EVERY, now):
+            self._tidied_at = now
+            await registry.thread.run(partial(store.forget_idle, now))
         was_away = not registry.backlog.database_ok
         if was_away:
             await registry.backlog.write_all()
         else:  # not waited for: with failures coming in all the time it might never end
             registry.backlog.nudge()
-        overdue = self._loaded_at is None or not timedelta(0) <= now - self._loaded_at < RELOAD_EVERY
-        await self._read(everything=overdue or was_away)
-        if self._flushed_at is None or not timedelta(0) <= now - self._flushed_at < FLUSH_EVERY:
+        await self._read(everything=was_away or _is_due(self._loaded_at, RELOAD_EVERY, now))
+        if _is_due(self._flushed_at, FLUSH_EVERY, now):
             self._flushed_at = now
             registry.flush(policies.providers(), now)
 
@@ -118,6 +122,11 @@ class Sync:
             self.registry.backlog.failed(error)
         except Exception:  # whatever it is, the next round may do better; ending would freeze the copy for ever
             logger.exception("state.sync_failed")
+
+
+def _is_due(last: datetime | None, every: timedelta, now: datetime) -> bool:
+    """Whether it was never done, or not of late; a clock set back makes it due as well."""
+    return last is None or not timedelta(0) <= now - last < every
 
 
 _running: "WeakKeyDictionary[asyncio.AbstractEventLoop, Sync]" = WeakKeyDictionary()
