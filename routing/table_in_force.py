@@ -24,7 +24,7 @@ def current() -> RoutingTable:
 
 def swap(table: RoutingTable) -> RoutingTable:
     """Put another table in force; return the one it replaces."""
-    global _current, _policies
+    global _current, _policies  # noqa: PLW0603 (one table per process: that is what this module is)
     replaced, _current = _current, table
     _policies = MappingProxyType({slug: provider.policy for slug, provider in table.providers.items()})
     return replaced
