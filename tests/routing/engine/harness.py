@@ -116,10 +116,12 @@ class ScriptedProvider(httpx.AsyncBaseTransport):
         self.replies = list(replies) or [Reply()]
         self.calls: list[httpx.Request] = []
         self.closed = 0
+        self.called = asyncio.Event()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         reply = self.replies[min(len(self.calls), len(self.replies) - 1)]
         self.calls.append(request)
+        self.called.set()
         if reply.gate is not None:
             await reply.gate.wait()
         if reply.hangs:
@@ -130,7 +132,9 @@ class ScriptedProvider(httpx.AsyncBaseTransport):
             headers = {"content-type": "text/event-stream", **reply.headers}
             return httpx.Response(reply.status, headers=headers, stream=Pieces(reply.stream, self._count_close))
         body = reply.body
-        content = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        content = (
+            body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        )
         headers = {"content-type": "application/json", **reply.headers}
         return httpx.Response(reply.status, headers=headers, stream=Pieces([content], self._count_close))
 
@@ -150,7 +154,9 @@ class Answer:
         self.status: int | None = start and start["status"]
         self.headers = {name.decode(): value.decode() for name, value in start["headers"]} if start else {}
         self.body = b"".join(message.get("body", b"") for message in messages)
-        self.complete = bool(messages) and not messages[-1].get("more_body", messages[-1]["type"] != "http.response.body")
+        self.complete = bool(messages) and not messages[-1].get(
+            "more_body", messages[-1]["type"] != "http.response.body"
+        )
 
     def json(self) -> Any:
         return json.loads(self.body)
@@ -190,7 +196,12 @@ class Gateway:
         self.strategy = "priority"
 
     def provider(
-        self, slug: str, *replies: Reply, connections: Iterable[str | Connection] = ("main",), in_chain: bool = True, **row: Any
+        self,
+        slug: str,
+        *replies: Reply,
+        connections: Iterable[str | Connection] = ("main",),
+        in_chain: bool = True,
+        **row: Any,
     ) -> ScriptedProvider:
         """Add a provider to the table and, in order, to the chain `model`."""
         ready = tuple(
@@ -212,7 +223,9 @@ class Gateway:
         self._entries.append(Entry(self._rows[slug], model, **({"priority": len(self._entries)} | members)))
 
     def emergency(self, slug: str, **members: Any) -> None:
-        self.settings = replace(self.settings, emergency=Emergency(enabled=True, provider=slug, model="free", **members))
+        self.settings = replace(
+            self.settings, emergency=Emergency(enabled=True, provider=slug, model="free", **members)
+        )
 
     def install(self) -> None:
         """Put the table in force and the scripted providers behind it, in this event loop."""
@@ -259,7 +272,11 @@ class Call:
         key: str | None = KEY,
     ) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"content-type": "application/json", **({"authorization": f"Bearer {key}"} if key else {}), **(headers or {})}
+        sent = {
+            "content-type": "application/json",
+            **({"authorization": f"Bearer {key}"} if key else {}),
+            **(headers or {}),
+        }
         raw = [(name.lower().encode(), value.encode()) for name, value in sent.items()]
         scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
         self._incoming: asyncio.Queue[Json] = asyncio.Queue()

@@ -1,12 +1,15 @@
 """Walking the chain: who is asked after whom, and what the client is told."""
 
 import asyncio
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import httpx
+from asgiref.sync import sync_to_async
 
 from resilience.core.state import State
-from routing.table import GatewaySettings, ModelFacts, Timeouts
+from resilience.models import BreakerState
+from routing.table import Connection, GatewaySettings, ModelFacts, Timeouts
 
 from .harness import Gateway, Reply, chat, completion, failing
 
@@ -103,7 +106,9 @@ async def test_a_rejected_key_never_shows_as_401(gateway: Gateway) -> None:
 
 
 async def test_a_429_with_a_hint_cools_its_connection_and_the_sibling_answers(gateway: Gateway) -> None:
-    provider = gateway.provider("a", failing(429, "rate_limit_exceeded", retry_after="7"), Reply(), connections=("one", "two"))
+    provider = gateway.provider(
+        "a", failing(429, "rate_limit_exceeded", retry_after="7"), Reply(), connections=("one", "two")
+    )
     answer = await gateway.ask()
     assert (answer.status, answer.headers["x-omniroute-connection"]) == (200, "two")
     assert len(provider.calls) == 2
@@ -229,16 +234,12 @@ async def test_one_model_that_fails_alone_is_locked_alone(gateway: Gateway) -> N
 
 
 async def test_a_full_connection_is_passed_over_and_not_blamed(gateway: Gateway) -> None:
-    from routing.table import Connection
-
     release = asyncio.Event()
     narrow = Connection("a", "main", "http://a.invalid/v1", api_key="k", max_concurrency=1)
     gateway.provider("a", Reply(gate=release), connections=[narrow])
     gateway.provider("b")
     waiting = gateway.begin()
-    await asyncio.sleep(0)
-    while not gateway.providers["a"].calls:
-        await asyncio.sleep(0)
+    await gateway.providers["a"].called.wait()
     assert (await gateway.ask()).served_by == "b"
     assert gateway.records[0].targets[0]["reason"] == "concurrency"
     release.set()
@@ -247,9 +248,6 @@ async def test_a_full_connection_is_passed_over_and_not_blamed(gateway: Gateway)
 
 
 async def test_a_hundred_requests_at_retry_at_make_one_probe(gateway: Gateway) -> None:
-    from dataclasses import replace
-    from datetime import UTC, datetime
-
     probe = asyncio.Event()
     primary = gateway.provider("a", *[failing(500)] * 5, Reply(gate=probe))
     gateway.provider("b")
@@ -257,18 +255,14 @@ async def test_a_hundred_requests_at_retry_at_make_one_probe(gateway: Gateway) -
         await gateway.ask()
     # the moment comes: stored and in memory alike
     past = datetime.now(UTC) - timedelta(seconds=1)
-    from asgiref.sync import sync_to_async
-
-    from resilience.models import BreakerState
-
     await sync_to_async(BreakerState.objects.filter(provider="a").update)(retry_at=past)
     gateway.registry.breakers["a"] = replace(gateway.registry.breakers["a"], retry_at=past)
     calls = [gateway.begin() for _ in range(100)]
     answers = await asyncio.gather(*(call.answer() for call in calls[1:]), return_exceptions=False)
     assert [answer.served_by for answer in answers] == ["b"] * 99
-    assert len(primary.calls) == 6
     probe.set()
     assert (await calls[0].answer()).served_by == "a"
+    assert len(primary.calls) == 6
     assert gateway.breaker("a").state is State.CLOSED
 
 

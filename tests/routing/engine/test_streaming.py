@@ -1,6 +1,6 @@
 """Streams: hold-back, deadlines, ends, and clients that leave."""
 
-import asyncio
+import pytest
 
 from resilience.core.state import State
 from routing import streaming
@@ -93,7 +93,9 @@ async def test_a_missing_done_is_supplied(gateway: Gateway) -> None:
     assert gateway.breaker("a").failure_count == 0
 
 
-async def test_a_finished_stream_that_hangs_is_ended_for_the_client(gateway: Gateway, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+async def test_a_finished_stream_that_hangs_is_ended_for_the_client(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streaming, "TRAILING", 0.01)
     gateway.provider("a", stream_of(ROLE, chunk("Hello"), chunk(finish="stop"), Hang()))
     answer = await gateway.ask(STREAM)
@@ -102,7 +104,9 @@ async def test_a_finished_stream_that_hangs_is_ended_for_the_client(gateway: Gat
 
 
 async def test_two_choices_end_only_when_both_have(gateway: Gateway) -> None:
-    gateway.provider("a", stream_of(chunk("A"), chunk("B", index=1), chunk(finish="stop"), chunk(finish="length", index=1)))
+    gateway.provider(
+        "a", stream_of(chunk("A"), chunk("B", index=1), chunk(finish="stop"), chunk(finish="length", index=1))
+    )
     answer = await gateway.ask(chat(stream=True, n=2))
     assert answer.events[-1] == b"[DONE]"
     gateway.providers["a"].replies = [stream_of(chunk("A"), chunk("B", index=1), chunk(finish="stop"))]
@@ -169,8 +173,7 @@ async def test_a_client_that_leaves_before_the_first_byte_stops_the_walk(gateway
     gateway.provider("a", Reply(hangs=True))
     second = gateway.provider("b")
     call = gateway.begin()
-    while not gateway.providers["a"].calls:
-        await asyncio.sleep(0)
+    await gateway.providers["a"].called.wait()
     call.hang_up()
     await call.answer()
     assert not second.calls

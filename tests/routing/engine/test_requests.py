@@ -1,0 +1,172 @@
+"""What is refused before a provider is asked: CONTRACT section 4's table, row by row."""
+
+import gzip
+import json
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from routing import lifecycle
+from routing.table import ClientKey
+
+from .harness import KEY, Gateway, chat, failing
+
+
+def key(gateway: Gateway, **members: object) -> None:
+    gateway.keys = {sha256(KEY.encode()).hexdigest(): ClientKey(1, "test", **members)}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "param"),
+    [
+        (b"", "invalid_json", None),
+        (b"{nonsense", "invalid_json", None),
+        (b"\x00\xff\xfe random", "invalid_json", None),
+        (b"[" * 10_000 + b"]" * 10_000, "invalid_json", None),
+        (b"[]", "invalid_request", None),
+        (b'"text"', "invalid_request", None),
+        (b"{}", "invalid_request", "model"),
+        (json.dumps({"model": "", "messages": []}).encode(), "invalid_request", "model"),
+        (json.dumps({"model": 3, "messages": []}).encode(), "invalid_request", "model"),
+        (json.dumps({"model": "m" * 300, "messages": []}).encode(), "invalid_request", "model"),
+        (json.dumps({"model": "model"}).encode(), "invalid_request", "messages"),
+        (json.dumps(chat(messages=[])).encode(), "invalid_request", "messages"),
+        (json.dumps(chat(messages="hi")).encode(), "invalid_request", "messages"),
+        (json.dumps(chat(messages=["hi"])).encode(), "invalid_request", "messages[0]"),
+        (json.dumps(chat(messages=[{"content": "hi"}])).encode(), "invalid_request", "messages[0].role"),
+        (
+            json.dumps(chat(messages=[{"role": "user", "content": 3}])).encode(),
+            "invalid_request",
+            "messages[0].content",
+        ),
+        (json.dumps(chat(stream="yes")).encode(), "invalid_request", "stream"),
+        (json.dumps(chat(n=0)).encode(), "invalid_request", "n"),
+        (json.dumps(chat(stream_options=[])).encode(), "invalid_request", "stream_options"),
+    ],
+)
+async def test_a_body_that_cannot_be_meant_is_a_400(
+    gateway: Gateway, body: bytes, code: str, param: str | None
+) -> None:
+    provider = gateway.provider("a")
+    answer = await gateway.ask(body)
+    assert (answer.status, answer.error["code"], answer.error["param"]) == (400, code, param)
+    assert answer.error["message"]
+    assert answer.headers["x-omniroute-request-id"] == answer.error["omniroute"]["request_id"]
+    assert not provider.calls
+
+
+@pytest.mark.parametrize("sent", [None, "wrong", ""])
+async def test_no_or_a_wrong_key_is_401(gateway: Gateway, sent: str | None) -> None:
+    gateway.provider("a")
+    answer = await gateway.ask(key=sent)
+    assert (answer.status, answer.error["code"]) == (401, "invalid_api_key")
+
+
+async def test_an_anthropic_style_key_header_works_and_authorization_wins(gateway: Gateway) -> None:
+    gateway.provider("a")
+    assert (await gateway.ask(key=None, headers={"x-api-key": KEY})).status == 200
+    assert (await gateway.ask(key="wrong", headers={"x-api-key": KEY})).status == 401
+
+
+async def test_a_disabled_key_is_401_and_a_missing_scope_403(gateway: Gateway) -> None:
+    gateway.provider("a")
+    key(gateway, enabled=False)
+    assert (await gateway.ask()).status == 401
+    key(gateway, scopes=frozenset({"read"}))
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["code"]) == (403, "insufficient_permissions")
+
+
+async def test_a_key_is_held_to_its_models(gateway: Gateway) -> None:
+    gateway.provider("a")
+    key(gateway, models=("other*",))
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["code"]) == (403, "model_not_allowed")
+
+
+async def test_an_unknown_model_is_404(gateway: Gateway) -> None:
+    gateway.provider("a")
+    for name in ("nothing", "nobody/model", "a/", "/m"):
+        answer = await gateway.ask(chat(model=name))
+        assert (answer.status, answer.error["code"]) == (404, "model_not_found"), name
+
+
+async def test_a_body_over_the_limit_is_413_before_and_after_decompression(gateway: Gateway, settings: Any) -> None:
+    gateway.provider("a")
+    settings.MAX_BODY_BYTES = 1000
+    long = json.dumps(chat(messages=[{"role": "user", "content": "x" * 2000}])).encode()
+    for body, headers in ((long, {}), (gzip.compress(long), {"content-encoding": "gzip"})):
+        answer = await gateway.ask(body, headers=headers)
+        assert (answer.status, answer.error["code"]) == (413, "request_too_large")
+
+
+async def test_a_gzipped_body_is_read(gateway: Gateway) -> None:
+    provider = gateway.provider("a")
+    body = gzip.compress(json.dumps(chat()).encode())
+    assert (await gateway.ask(body, headers={"content-encoding": "gzip"})).status == 200
+    assert "content-encoding" not in provider.calls[0].headers
+    cut = await gateway.ask(body[:-9], headers={"content-encoding": "gzip"})
+    assert (cut.status, cut.error["code"]) == (400, "invalid_request")
+    assert (await gateway.ask(body, headers={"content-encoding": "br"})).status == 415
+
+
+async def test_headers_of_64_kib_are_431(gateway: Gateway) -> None:
+    gateway.provider("a")
+    assert (await gateway.ask(headers={"x-long": "x" * 65536})).status == 431
+
+
+async def test_a_draining_gateway_says_so(gateway: Gateway) -> None:
+    gateway.provider("a")
+    lifecycle.begin_drain()
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["code"], answer.headers["retry-after"]) == (503, "draining", "5")
+
+
+async def test_unknown_paths_and_methods_are_answered_in_json(gateway: Gateway) -> None:
+    gateway.provider("a")
+    assert (await gateway.ask(path="/v1/nothing")).error["code"] == "not_found"
+    assert (await gateway.ask(method="GET")).status == 405
+
+
+async def test_no_client_credential_reaches_a_provider(gateway: Gateway) -> None:
+    provider = gateway.provider("a")
+    canaries = {"x-goog-api-key": "CANARY", "api-key": "CANARY", "cookie": "CANARY", "x-forwarded-for": "CANARY"}
+    await gateway.ask(headers=canaries | {"traceparent": "00-abc"})
+    [call] = provider.calls
+    assert "CANARY" not in str(call.headers)
+    assert KEY not in str(call.headers)
+    assert call.headers["traceparent"] == "00-abc"
+    assert call.headers["host"] == "a.invalid"
+
+
+async def test_models_lists_what_the_key_may_use(gateway: Gateway) -> None:
+    gateway.provider("a")
+    listed = await gateway.ask(path="/v1/models", method="GET")
+    assert [row["id"] for row in listed.json()["data"]] == ["model", "a/m"]
+    key(gateway, models=("model",))
+    listed = await gateway.ask(path="/v1/models", method="GET")
+    assert [row["id"] for row in listed.json()["data"]] == ["model"]
+    assert (await gateway.ask(path="/v1/models/a/m", method="GET")).status == 403
+    assert (await gateway.ask(path="/v1/models/model", method="GET")).json()["id"] == "model"
+    assert (await gateway.ask(path="/v1/models/none", method="GET")).status == 404
+
+
+async def test_a_strange_model_name_cannot_split_a_header(gateway: Gateway) -> None:
+    gateway.provider("a")
+    answer = await gateway.ask(chat(model="a/m\r\nx-evil: 1"))
+    assert answer.status == 200
+    assert "x-evil" not in answer.headers
+    assert answer.headers["x-omniroute-model"] == "m\\r\\nx-evil: 1"
+
+
+async def test_an_error_carries_the_whole_story(gateway: Gateway) -> None:
+    gateway.provider("a", failing(429, "rate_limit_exceeded", retry_after="30"))
+    gateway.provider("b", failing(500))
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["type"]) == (502, "server_error")
+    first, second = answer.error["omniroute"]["targets"]
+    assert first.items() >= {"provider": "a", "decision": "failed", "reason": "rate_limit", "status": 429}.items()
+    assert 29 <= first["retry_after"] <= 30
+    assert second["reason"] == "transient"
+    assert answer.headers["retry-after"] == "30"
