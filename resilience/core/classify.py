@@ -1,12 +1,25 @@
-"""From an upstream's answer to a failure with its kind."""
+"""From an upstream's answer to a failure with its kind.
 
+Operators' rules come first, then the table of the format (`error_tables.py`). The rule that fired is kept.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 
+from .envelope import Envelope, decode, read
 from .error_rules import ErrorFormat, ErrorRule
+from .error_tables import STATUS_OF_CODE, TABLES
+from .find_error import find_error
+from .hints import parse_hint
+from .kinds import Kind
 from .outcome import Failure
+from .redaction import redact
 
 __all__ = ["ErrorFormat", "ErrorRule", "classify_envelope", "classify_http", "find_error"]
+
+NO_HEADERS: Mapping[str, str] = {}
 
 
 def classify_http(
@@ -18,8 +31,9 @@ def classify_http(
     max_cooldown: timedelta,
     rules: Sequence[ErrorRule] = (),
 ) -> Failure:
-    """The failure that an error answer means. The body may be anything; `headers` have lower-case names."""
-    raise NotImplementedError
+    """The failure that an error answer means. The body may be anything; `headers` have lower-case names. Never raises."""
+    document = decode(body)
+    return _classify(fmt, read(document, body), document, status, headers, now, max_cooldown, rules)
 
 
 def classify_envelope(
@@ -31,10 +45,63 @@ def classify_envelope(
     max_cooldown: timedelta,
     rules: Sequence[ErrorRule] = (),
 ) -> Failure:
-    """The failure that an error envelope inside a 200 or a stream means. `status` None: the envelope's own."""
-    raise NotImplementedError
+    """The failure that an error envelope inside a 200 or a stream means. Never raises.
+
+    `status` is the answer's, or None; that the envelope names counts for more. Headers of a 2xx give no hint.
+    """
+    return _classify(fmt, read(envelope), envelope, status, headers, now, max_cooldown, rules)
 
 
-def find_error(fmt: ErrorFormat, document: object) -> object | None:
-    """The error envelope of a document or stream event that should have been an answer; None if it is an answer."""
-    raise NotImplementedError
+def _classify(
+    fmt: ErrorFormat,
+    envelope: Envelope,
+    document: object,
+    status: int | None,
+    headers: Mapping[str, str],
+    now: datetime,
+    max_cooldown: timedelta,
+    rules: Sequence[ErrorRule],
+) -> Failure:
+    meant = _status_meant(envelope, status)
+    if status is None or 200 <= status < 300:
+        headers = NO_HEADERS
+    hint = parse_hint({**envelope.headers, **headers}, document, envelope.text, now, max_cooldown)
+    message = redact(envelope.text) or (f"status {status}, no message" if status else "no message")
+    code = envelope.codes[0] if envelope.codes else None
+    for rule in rules:
+        if _rule_matches(rule, envelope, meant, status):
+            name = f"operator: {rule.name}"
+            return Failure(rule.kind, message, meant, code, hint, rule=name, cooldown=rule.cooldown)
+    row = next(row for row in TABLES[fmt] if row.matches(envelope, meant))
+    model_scope = row.kind is Kind.QUOTA_EXHAUSTED and envelope.model_scope
+    return Failure(row.kind, message, meant, code, hint, model_scope, rule=f"{fmt}: {row.name}")
+
+
+def _status_meant(envelope: Envelope, status: int | None) -> int | None:
+    """The status that classifies: the envelope's own, else the answer's if it is not a success, else its codes'."""
+    if envelope.status is not None:
+        return envelope.status
+    if status is not None and not 200 <= status < 300:
+        return status
+    return next((STATUS_OF_CODE[code] for code in envelope.codes if code in STATUS_OF_CODE), None)
+
+
+def _rule_matches(rule: ErrorRule, envelope: Envelope, meant: int | None, status: int | None) -> bool:
+    """Whether all that an operator's rule names is there."""
+    if rule.status is not None and rule.status not in {meant, status}:
+        return False
+    if rule.code is not None and rule.code.lower() not in envelope.codes:
+        return False
+    if rule.pattern is None:
+        return rule.status is not None or rule.code is not None
+    pattern = _compiled(rule.pattern)
+    return pattern is not None and pattern.search(envelope.text) is not None
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """An operator's pattern; one that is not valid (the form refuses it, an old row may hold it) never matches."""
+    try:
+        return re.compile(pattern, re.IGNORECASE)
+    except re.error:
+        return None

@@ -1,0 +1,27 @@
+"""Keep secrets out of messages: upstreams like to quote the key they reject."""
+
+import re
+
+MASK = "[key]"
+MESSAGE_LENGTH = 500
+
+_SECRETS = re.compile(
+    r"""
+      \b(?:sk|rk|gsk|csk|xai|hf|nvapi|pplx|fw|r8|key|tgp)[-_][\w\-*.…]{4,}   # prefixes of providers' keys
+    | \bAIza[\w\-*]{4,}                                                      # Google
+    | \bya29\.[\w\-.]{4,}                                                    # Google OAuth
+    | \beyJ[\w\-]{10,}(?:\.[\w\-]+)*                                         # JSON web tokens
+    | (?<=[?&]key=)[^\s&"']+
+    | (?<=\bBearer\s)[^\s"',;]+
+    | (?<=\bkey\sprovided:\s)\S+
+    | (?<=\bkey:\s)[\w\-*.…]{8,}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def redact(text: str) -> str:
+    """One line without keys, at most 500 characters."""
+    line = " ".join(text[: MESSAGE_LENGTH * 4].split())
+    masked = _SECRETS.sub(MASK, line)
+    return masked if len(masked) <= MESSAGE_LENGTH else masked[: MESSAGE_LENGTH - 1] + "…"
