@@ -4,18 +4,18 @@ import random
 import time
 from collections.abc import Mapping
 from copy import deepcopy
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from resilience.core.permit import NEEDS_LEASE, Refusal
-from resilience.registry import Registry
+from resilience.registry import Registry, get_registry
 from routing import gate
 from routing.chains import Target, resolve, targets
 from routing.errors import invalid_request
 from routing.journal import seconds_until
-from routing.live import Live
+from routing.live import Live, live
 from routing.strategies import Surroundings
-from routing.table import RoutingTable
+from routing.table import RoutingTable, current_sync
 
 
 def explain(
@@ -29,7 +29,7 @@ def explain(
     if not isinstance(model, str) or not model:
         raise invalid_request("`model` must name a chain or `provider/model`.", "model")
     route = resolve(table, model)
-    untouched = deepcopy(live)  # a look must not take a turn of the round robin
+    untouched = deepcopy(traffic)  # a look must not take a turn of the round robin
     around = Surroundings(route.name, registry, untouched, table.facts, random.Random(), time.monotonic())  # noqa: S311
     return {
         "model": model,
@@ -41,13 +41,12 @@ def explain(
 
 def _target(target: Target, registry: Registry, live: Live, now: datetime) -> dict[str, Any]:
     verdict = gate.check(target, registry, live, now)
-    shut = isinstance(verdict, Refusal)
     until = verdict.until if isinstance(verdict, Refusal) else None
     return {
         "provider": target.provider.slug,
         "connection": target.connection.slug,
         "model": target.model,
-        "admitted": not shut,
+        "admitted": not isinstance(verdict, Refusal),
         "probe": verdict is NEEDS_LEASE,
         "reason": verdict.reason.value if isinstance(verdict, Refusal) else None,
         "problem": target.connection.problem or None,
