@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 HOST ?= 127.0.0.1
 PORT ?= 8000
 BIN := .venv/bin
+COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url --no-header --no-annotate
 PACKAGES := omniroute_site routing resilience tests manage.py
 
 .PHONY: run test check bench demo-reset setup setup-dev fmt lint types imports migrations services constraints
@@ -53,5 +54,6 @@ services:
 
 # after a change of pyproject.toml
 constraints: setup-dev
-	$(BIN)/pip-compile --all-extras --generate-hashes --strip-extras --no-emit-index-url --no-header --no-annotate \
-	  --allow-unsafe --upgrade --output-file constraints.txt pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check pip-tools
+	$(COMPILE) --extra scale --output-file constraints.txt pyproject.toml
+	$(COMPILE) --all-extras --constraint constraints.txt --output-file constraints-dev.txt pyproject.toml

@@ -1,6 +1,6 @@
 """The site: settings, pages and the state API."""
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
 
@@ -15,4 +15,5 @@ class SiteConfig(AppConfig):
         from omniroute_site import checks  # noqa: F401 (registering is what the import is for)
         from omniroute_site.people import ensure_groups  # needs the models
 
-        post_migrate.connect(ensure_groups, sender=self, dispatch_uid="omniroute.groups")
+        # Django tells only apps with models, and makes their permissions first; routing is the last of ours
+        post_migrate.connect(ensure_groups, sender=apps.get_app_config("routing"), dispatch_uid="omniroute.groups")

@@ -11,7 +11,6 @@ import os
 import secrets
 import subprocess
 import sys
-import tempfile
 import venv
 from pathlib import Path
 
@@ -19,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 ENV_FILE = ROOT / ".env"
 PINS = ROOT / "constraints.txt"
+DEV_PINS = ROOT / "constraints-dev.txt"  # the same and what tests and checks need
 OLDEST = (3, 11)
 
 
@@ -34,33 +34,23 @@ def main() -> None:
     if not (VENV / "bin" / "python").exists():
         say("creating .venv")
         venv.create(VENV, with_pip=True, symlinks=True)
-    install(["scale", "dev"] if options.dev else ["scale"])
+    install(DEV_PINS if options.dev else PINS)
     write_env_file()
 
 
-def install(extras: list[str]) -> None:
-    """Install pyproject's dependencies at the pinned versions, unless the same were installed last time."""
-    wanted = hashlib.sha256(PINS.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
-    stamps = [VENV / f"installed-{extra}" for extra in extras]
-    if all(stamp.exists() and stamp.read_text() == wanted for stamp in stamps):
+def install(pins: Path) -> None:
+    """Install exactly what the file pins, hashes checked, unless the same was installed last time."""
+    wanted = hashlib.sha256(pins.read_bytes()).hexdigest()
+    stamp = VENV / f"installed-{pins.name}"
+    if stamp.exists() and stamp.read_text() == wanted:
         return
-    say(f"installing pinned dependencies ({', '.join(['run', *extras])}); the first time takes a minute or two")
-    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as requirements:
-        requirements.write("\n".join(dependencies(extras)))
-        requirements.flush()
-        pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "-c", str(PINS), "-r", requirements.name], check=True)  # noqa: S603 (our own words)
-    for stamp in stamps:
-        stamp.write_text(wanted)
-
-
-def dependencies(extras: list[str]) -> list[str]:
-    """What pyproject.toml asks for, with these extras."""
-    import tomllib  # new in 3.11: an older Python must get as far as its error message
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    optional = project["optional-dependencies"]
-    return [*project["dependencies"], *(line for extra in extras for line in optional[extra])]
+    say(f"installing what {pins.name} pins; the first time takes a minute or two")
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    # the file is complete, so nothing is left for pip to resolve
+    done = subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", str(pins)], check=False)  # noqa: S603
+    if done.returncode:
+        sys.exit("omniroute: pip could not install the dependencies; its message is above")
+    stamp.write_text(wanted)
 
 
 def write_env_file() -> None:

@@ -4,7 +4,7 @@ Viewers hold the view permissions of the state and routing models, operators the
 permissions rather than as a flag of our own, so that an administrator can cut other groups in the stock admin.
 """
 
-from django.apps import AppConfig, apps
+from django.apps import AppConfig
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, Permission, PermissionsMixin
 from django.db.models import Q
 
@@ -45,8 +45,6 @@ def ensure_groups(sender: AppConfig, **_: object) -> None:
     groups back. What an administrator added to the groups stays.
     """
     del sender
-    if not apps.is_installed("django.contrib.auth"):
-        return
     of_ours = Permission.objects.filter(content_type__app_label__in=APPS)
     # the state's rows are changed through actions only, so operators need no add and delete there
     acting = Q(codename__startswith="view_") | Q(codename__startswith="change_")

@@ -38,13 +38,14 @@ class Access(AuthBase):
         A key outranks a session: a script that sends one means it, and needs no CSRF token, since a browser never
         sends a key by itself.
         """
+        in_force = table.current_sync()  # also what the answer's policies are taken from
         if any(name in request.headers for name in KEY_HEADERS):
-            return self._by_key(request)
+            return self._by_key(request, in_force)
         return self._by_session(request)
 
-    def _by_key(self, request: HttpRequest) -> Asker:
+    def _by_key(self, request: HttpRequest, in_force: table.RoutingTable) -> Asker:
         headers = [(name.lower().encode("latin-1"), _bytes(value)) for name, value in request.headers.items()]
-        key = auth.authenticate(headers, table.current_sync(), self.scope)
+        key = auth.authenticate(headers, in_force, self.scope)
         return Asker(f"key:{key.name}")
 
     def _by_session(self, request: HttpRequest) -> Asker:

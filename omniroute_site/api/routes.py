@@ -52,7 +52,7 @@ def state(request: HttpRequest) -> JsonResponse:
 @endpoint("GET", "/resilience/breakers/{provider}/", reader, schemas.BreakerDetail, tags="state")
 def breaker(request: HttpRequest, provider: str) -> JsonResponse:
     """One breaker with its last 50 transitions."""
-    return _breaker(_known(provider))
+    return _breaker(provider)
 
 
 @endpoint("POST", "/resilience/breakers/{provider}/reset/", operator, schemas.BreakerDetail, tags="actions")
@@ -127,12 +127,14 @@ def explain_request(request: HttpRequest, payload: dict[str, Any] = Body(...)) -
         # the registry and the live counters belong to the event loop; this view runs in a thread beside it
         return explain(payload, table.current(), get_registry(), live, timezone.now())
 
-    table.current_sync()
     return JsonResponse(async_to_sync(on_the_loop)())
 
 
 def _breaker(provider: str) -> JsonResponse:
-    return JsonResponse(status.breaker_detail(provider, timezone.now()))
+    try:
+        return JsonResponse(status.breaker_detail(provider, timezone.now()))
+    except status.UnknownProviderError:
+        raise Http404(f"There is no provider {provider!r}.") from None
 
 
 def _known(provider: str, connection: str | None = None) -> str:

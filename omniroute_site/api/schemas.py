@@ -64,11 +64,11 @@ class Forced(Schema):
 
 
 class Window(Schema):
-    """Calls and failures of the sliding window; `rate` is null without calls."""
+    """Calls and failures of the sliding window; `rate` is their quotient, 0 without calls."""
 
     calls: int
     failures: int
-    rate: float | None
+    rate: float
 
 
 class Breaker(Schema):
