@@ -16,7 +16,7 @@ _V1 = "/openai/v1"
 _ERRORS: dict[Mode, tuple[int, str, str]] = {
     Mode.RATE_LIMIT: (429, "429", "Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current pricing tier."),
     Mode.ERROR: (500, "InternalServerError", "The server had an error while processing your request."),
-    Mode.OVERLOADED: (503, "ServiceUnavailable", "The service is temporarily unable to process your request. Please try again later. The model is overloaded."),
+    Mode.OVERLOADED: (503, "NoCapacity", "The system is currently experiencing high demand and cannot process your request."),
     Mode.AUTH: (401, "401", "Access denied due to invalid subscription key or wrong API endpoint."),
     Mode.MODEL_MISSING: (404, "DeploymentNotFound", "The API deployment for this resource does not exist."),
 }  # fmt: skip

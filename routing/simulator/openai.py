@@ -20,7 +20,7 @@ _ERRORS: dict[Mode, tuple[int, str, str | None, str | None, str]] = {
     Mode.RATE_LIMIT: (429, "requests", "rate_limit_exceeded", None, "Rate limit reached for {model} on requests per min (RPM): Limit 3, Used 3, Requested 1."),
     Mode.QUOTA: (429, "insufficient_quota", "insufficient_quota", None, "You exceeded your current quota, please check your plan and billing details."),
     Mode.ERROR: (500, "server_error", None, None, "The server had an error while processing your request. Sorry about that!"),
-    Mode.OVERLOADED: (503, "server_error", "server_is_overloaded", None, "The engine is currently overloaded, please try again later."),
+    Mode.OVERLOADED: (503, "server_error", "slow_down", None, "The engine is currently overloaded, please try again later."),
     Mode.AUTH: (401, "invalid_request_error", "invalid_api_key", None, "Incorrect API key provided. You can find your API key at the simulator's owner."),
     Mode.MODEL_MISSING: (404, "invalid_request_error", "model_not_found", None, "The model `{model}` does not exist or you do not have access to it."),
     Mode.CONTEXT_LENGTH: (400, "invalid_request_error", "context_length_exceeded", "messages", "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages."),
