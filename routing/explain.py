@@ -18,8 +18,13 @@ from routing.strategies import Surroundings
 from routing.table import RoutingTable, current_sync
 
 
-def explain(
-    body: Mapping[str, Any], table: RoutingTable, registry: Registry, live: Live, now: datetime
+def explain(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What this process would do with a chat body now. Raises GatewayError as `explain_with` does."""
+    return explain_with(body, current_sync(), get_registry(), live, datetime.now(UTC))
+
+
+def explain_with(
+    body: Mapping[str, Any], table: RoutingTable, registry: Registry, traffic: Live, now: datetime
 ) -> dict[str, Any]:
     """The targets for `body["model"]` in order, each admitted or with the gate that is shut.
 
@@ -39,8 +44,8 @@ def explain(
     }
 
 
-def _target(target: Target, registry: Registry, live: Live, now: datetime) -> dict[str, Any]:
-    verdict = gate.check(target, registry, live, now)
+def _target(target: Target, registry: Registry, traffic: Live, now: datetime) -> dict[str, Any]:
+    verdict = gate.check(target, registry, traffic, now)
     until = verdict.until if isinstance(verdict, Refusal) else None
     return {
         "provider": target.provider.slug,
