@@ -1,0 +1,87 @@
+"""Values used all over these tests, and short ways to make a failure happen."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from resilience import store
+from resilience.change import Change
+from resilience.core.forced import generation_at
+from resilience.core.kinds import Kind
+from resilience.core.outcome import SUCCESS, Failure, Hint, Outcome
+from resilience.core.permit import Pair, Permit
+from resilience.core.policy import BreakerConfig, Policy
+from resilience.reading import read_breaker
+
+NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
+POLICY = Policy(breaker=BreakerConfig(jitter=0.0))
+PAIR = Pair("openai", "main", "gpt-4o")
+BROKEN = Failure(Kind.TRANSIENT, "503 from upstream", status=503)
+LIMITED = Failure(Kind.RATE_LIMIT, "slow down", status=429, hint=Hint(timedelta(seconds=7), "retry-after header"))
+GONE = Failure(Kind.MODEL_UNAVAILABLE, "no such model", status=404)
+__all__ = [
+    "BROKEN",
+    "GONE",
+    "LIMITED",
+    "NOW",
+    "PAIR",
+    "POLICY",
+    "SUCCESS",
+    "after",
+    "open_breaker",
+    "permit",
+    "settle",
+    "until",
+]
+
+_ids = count(1)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Let the loop and the other threads run until the condition holds; fails after ten seconds."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 (what is waited for happens in places without an event to wait on)
+            await asyncio.sleep(0)
+
+
+def after(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def permit(
+    pair: Pair = PAIR, *, generation: int | None = None, lease_id: str | None = None, now: datetime = NOW
+) -> Permit:
+    """A permit of the breaker's present generation, as the database has it."""
+    if generation is None:
+        generation = generation_at(read_breaker(pair.provider), now)
+    return Permit(*pair, generation=generation, lease_id=lease_id, admitted_at=now, id=f"p{next(_ids)}")
+
+
+def settle(
+    outcome: Outcome,
+    pair: Pair = PAIR,
+    *,
+    policy: Policy = POLICY,
+    now: datetime = NOW,
+    lease_id: str | None = None,
+    request_id: str = "",
+    sibling_usable: bool = True,
+) -> Change:
+    return store.settle(
+        permit(pair, now=now, lease_id=lease_id),
+        policy,
+        outcome,
+        now,
+        0.0,
+        sibling_usable=sibling_usable,
+        request_id=request_id,
+    )
+
+
+def open_breaker(provider: str = "openai", *, now: datetime = NOW, policy: Policy = POLICY) -> Change:
+    """Fail until the breaker opens, on a different model each time so that none is locked."""
+    change = Change()
+    for number in range(policy.breaker.failure_threshold):
+        change = settle(BROKEN, Pair(provider, "main", f"model-{number}"), now=now, policy=policy)
+    return change
