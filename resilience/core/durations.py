@@ -20,7 +20,7 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, 
 _NUMBER = re.compile(r"\+?\d+(?:\.\d*)?", re.ASCII)
 _GO_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+", re.ASCII)
 _GO_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)", re.ASCII)
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:[Zz]|[+-]\d\d:?\d\d)?", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]| at )\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:[Zz]|[+-]\d\d:?\d\d)?", re.ASCII)
 
 _WORD_UNITS = {
     word: seconds
@@ -42,7 +42,7 @@ _LINK = r"(?:[-:= ]{0,2}(?:in|after|for|at least|another|about|approximately|aro
 _PROSE = re.compile(rf"\b{_LEAD}{_LINK}({_AMOUNT}(?:(?:,| and|, and)? ?{_AMOUNT}){{0,4}})")
 _BARE_SECONDS = re.compile(r"\bretry[- ]after\"?[:=]? ?\"?(\d{1,12}(?:\.\d{1,12})?)(?![\w.]*[a-z%])", re.ASCII)
 _MOMENT_IN_PROSE = re.compile(
-    rf"\b(?:again|resets?|reset|available|wait|retry)(?: (?:at|on|until|after|again)){{1,2}} ({_MOMENT.pattern.lower()})",
+    rf"\b(?:again|resets?|available|access|wait|retry)(?: (?:at|on|until|after|again)){{1,2}} ({_MOMENT.pattern.lower()})",
     re.ASCII,
 )
 
@@ -88,7 +88,7 @@ def until_moment(text: str, now: datetime) -> float | None:
     """Seconds until an RFC 3339 time or an HTTP date (RFC 9110 section 5.6.7). Without a zone it is UTC."""
     try:
         if _MOMENT.fullmatch(text):
-            moment = datetime.fromisoformat(text.upper().replace(" Z", "Z").strip())
+            moment = datetime.fromisoformat(text.upper().replace(" AT ", " ").replace(" Z", "Z").strip())
         elif ":" in text and len(text) <= LONGEST_VALUE:
             moment = parsedate_to_datetime(text)
         else:

@@ -112,7 +112,7 @@ def _members(body: object) -> Iterator[tuple[str, object]]:
 def _google_duration(value: object, now: datetime) -> float | None:
     """`"39s"`, or `{"seconds": 39, "nanos": 5}` as protobuf's other notation has it."""
     if isinstance(value, dict):
-        seconds, nanos = number(value.get("seconds", 0)), number(value.get("nanos", 0))
+        seconds, nanos = number(value.get("seconds")), number(value.get("nanos", 0))
         return None if seconds is None else seconds + (nanos or 0.0) / 1e9
     return seconds_from_now(value, now)
 

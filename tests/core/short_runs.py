@@ -1,0 +1,11 @@
+"""Hypothesis settings under which the core's tests stay below two seconds together."""
+
+from hypothesis import HealthCheck, settings
+
+SHORT = settings(
+    max_examples=25,
+    stateful_step_count=25,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
