@@ -33,8 +33,8 @@ def database_away(monkeypatch):
     return lambda: monkeypatch.setattr(store, "settle", write)
 
 
-async def fail(registry: Registry, number: int) -> None:
-    permit = registry.permit(Pair("openai", "main", f"m{number}"), after(number))
+async def fail(registry: Registry, number: int, provider: str = "openai") -> None:
+    permit = registry.permit(Pair(provider, "main", f"m{number}"), after(number))
     await registry.settle(permit, POLICY, BROKEN, now=after(number), sibling_usable=True, request_id=f"r-{number}")
 
 
@@ -86,14 +86,14 @@ async def test_a_write_that_the_database_refuses_is_dropped_and_does_not_stop_th
 async def test_a_full_backlog_drops_its_oldest_and_counts_it(registry, database_away, monkeypatch):
     monkeypatch.setattr(backlog_module, "LIMIT", 3)
     for number in range(5):
-        await fail(registry, number)
+        await fail(registry, number, f"provider-{number}")
     assert (registry.health.backlog, registry.health.dropped) == (3, 2)
 
     database_away()
     await registry.backlog.write_all()
 
-    models = await registry.thread.run(lambda: [one.model for one in load_all().lockouts])
-    assert models == ["m2", "m3", "m4"]
+    found = await registry.thread.run(load_all)
+    assert [one.provider for one in found.breakers] == ["provider-2", "provider-3", "provider-4"]
 
 
 async def test_a_failure_in_the_middle_of_a_batch_repeats_nothing(registry, monkeypatch):
