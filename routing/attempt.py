@@ -19,7 +19,7 @@ from routing.gate import sibling_usable
 from routing.job import Job
 from routing.journal import Line, seconds_until
 from routing.streaming import Relay
-from routing.upstream import UpstreamError, UpstreamResponse
+from routing.upstream import UpstreamError, UpstreamRequest, UpstreamResponse
 
 REASONING_PATIENCE = 6  # times the usual wait for a first token
 SOCKET_PATIENCE = 0.5  # s; to read the end of a complete answer, so that its socket can be used again
@@ -47,13 +47,14 @@ class Attempt:
     async def run(self, permit: Permit) -> Outcome:
         """Call the target and settle the permit."""
         job, target = self._job, self._target
-        provider, begun = target.provider.slug, self._time()
-        self._line = job.journal.begin(target, begun)
+        provider = target.provider.slug
         job.live.enter(provider, target.connection.slug)
-        job.live.use(provider, target.model, begun)
-        outcome: Outcome = CANCELLED  # what holds if a cancellation or a bug ends this early
+        outcome: Outcome = CANCELLED  # what holds if a cancellation, a bug or our own translation ends this early
         try:
-            outcome = await self._exchange()
+            exchange = job.pair_with(job.request, target, self._output_cap)
+            request = exchange.request()
+            self._line = job.journal.begin(target, self._time())
+            outcome = await self._exchange(exchange, request)
         finally:
             job.live.leave(provider, target.connection.slug)
             await self._settle(permit, outcome)
@@ -62,12 +63,15 @@ class Attempt:
             job.live.measure(provider, target.model, first - self._line["started"], self._time())
         return outcome
 
-    async def _exchange(self) -> Outcome:
-        """Translate, call, and turn everything that can go wrong into a failure."""
-        cap = self._job.table.settings.emergency.max_output_tokens if self._target.emergency else None
-        exchange = self._job.pair_with(self._job.request, self._target, cap)
+    @property
+    def _output_cap(self) -> int | None:
+        return self._job.table.settings.emergency.max_output_tokens if self._target.emergency else None
+
+    async def _exchange(self, exchange: Exchange, request: UpstreamRequest) -> Outcome:
+        """Call, and turn everything that can go wrong on the way into a failure."""
+        self._job.live.use(self._target.provider.slug, self._target.model, self._time())
         try:
-            return await self._call(exchange)
+            return await self._call(exchange, request)
         except UpstreamError as error:
             if not error.reached:
                 egress.unreached(_host(self._target), self._time())
@@ -77,7 +81,7 @@ class Attempt:
                 self._job.usage = exchange.usage
             telemetry.dropped_events(self._target.provider.slug, exchange.dropped)
 
-    async def _call(self, exchange: Exchange) -> Outcome:
+    async def _call(self, exchange: Exchange, request: UpstreamRequest) -> Outcome:
         """Send the request and bring the answer home, streamed or not. Raises UpstreamError."""
         job = self._job
         response: UpstreamResponse | None = None
@@ -85,8 +89,8 @@ class Attempt:
         wait_until = min(self._time() + self._patience, self._end_by)
         try:
             async with asyncio.timeout_at(wait_until):
-                connect = self._target.provider.timeouts.connect
-                response = await job.upstream.open(self._target.provider.slug, exchange.request(), connect)
+                provider = self._target.provider
+                response = await job.upstream.open(provider.slug, request, provider.timeouts.connect)
                 self._note_headers(response)
                 if not 200 <= response.status < 300:
                     return self._classified(exchange, response, await response.read_error())
@@ -146,6 +150,8 @@ class Attempt:
             sibling_usable=isinstance(verdict, Failure) and sibling_usable(target, job.registry, now),
             request_id=job.id,
         )
+        if not line:
+            return  # our own translation failed, and nothing was sent
         telemetry.attempt(target.provider.slug, "ok" if isinstance(outcome, Success) else outcome.kind.value)
         if isinstance(outcome, Success):
             job.journal.answered(line, at)

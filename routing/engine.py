@@ -20,6 +20,7 @@ from routing.adapters.base import Answer
 from routing.attempt import Attempt
 from routing.chains import Target, targets
 from routing.emergency import emergency_target
+from routing.errors import GatewayError
 from routing.job import Job
 from routing.strategies import Surroundings
 from routing.verdict import callers_mistake, content_filtered, exhausted
@@ -46,10 +47,17 @@ async def run(job: Job) -> None:
         job.journal.forget_skips()
         if await _walk(job, ordered(job)):
             return
-    last_resort = emergency_target(job)
-    if last_resort is not None and await _walk(job, [last_resort]):
-        return
-    raise exhausted(job)
+    if not await _last_resort(job):
+        raise exhausted(job)
+
+
+async def _last_resort(job: Job) -> bool:
+    """The emergency target, once; whatever becomes of it, the chain's own failure is what the client hears of."""
+    target = emergency_target(job)
+    try:
+        return target is not None and await _walk(job, [target])
+    except GatewayError:
+        return False
 
 
 def ordered(job: Job) -> list[Target]:

@@ -4,31 +4,26 @@ import random
 import time
 from collections.abc import Mapping
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from resilience.core.permit import NEEDS_LEASE, Refusal
-from resilience.registry import Registry, get_registry
+from resilience.registry import Registry
 from routing import gate
 from routing.chains import Target, resolve, targets
 from routing.errors import invalid_request
 from routing.journal import seconds_until
-from routing.live import Live, live
+from routing.live import Live
 from routing.strategies import Surroundings
-from routing.table import RoutingTable, current_sync
+from routing.table import RoutingTable
 
 
-def explain(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What this process would do with a chat body now. Raises GatewayError as `explain_with` does."""
-    return explain_with(body, current_sync(), get_registry(), live, datetime.now(UTC))
-
-
-def explain_with(
+def explain(
     body: Mapping[str, Any], table: RoutingTable, registry: Registry, traffic: Live, now: datetime
 ) -> dict[str, Any]:
     """The targets for `body["model"]` in order, each admitted or with the gate that is shut.
 
-    Raises GatewayError 400 without a model, 404 `model_not_found`.
+    Runs on the event loop, which owns the registry. Raises GatewayError 400 without a model, 404 `model_not_found`.
     """
     model = body.get("model")
     if not isinstance(model, str) or not model:

@@ -5,10 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
+import pytest
 from asgiref.sync import sync_to_async
 
 from resilience.core.state import State
 from resilience.models import BreakerState
+from routing.errors import invalid_request
 from routing.table import Connection, GatewaySettings, ModelFacts, Timeouts
 
 from .harness import Gateway, Reply, chat, completion, failing
@@ -273,3 +275,25 @@ async def test_a_reasoning_model_is_not_told_how_to_sample(gateway: Gateway) -> 
     [sent] = provider.bodies()
     assert sent["max_completion_tokens"] == 50
     assert not {"max_tokens", "temperature"} & sent.keys()
+
+
+async def test_an_emergency_that_refuses_the_request_returns_the_original_error(gateway: Gateway) -> None:
+    gateway.provider("a", failing(503))
+    gateway.provider("free", failing(400, "invalid_value"), in_chain=False)
+    gateway.emergency("free")
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["code"]) == (502, "upstream_error")
+
+
+async def test_a_request_our_translation_cannot_express_makes_no_call_and_gives_the_permit_back(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise invalid_request("not expressible", "n")
+
+    provider = gateway.provider("a")
+    monkeypatch.setattr("routing.adapters.pair_chat", refuse)
+    answer = await gateway.ask()
+    assert (answer.status, answer.headers["x-omniroute-attempts"]) == (400, "0")
+    assert not provider.calls
+    assert not gateway.registry._permits
