@@ -41,11 +41,13 @@ class Cooldown:
 
 def start(cooldown: Cooldown, config: CooldownConfig, failure: Failure, now: datetime) -> tuple[Cooldown, Events]:
     """Cool the connection down, if the failure's kind does so and not for less long than it already does."""
-    duration, source = cooldown_for(config, failure, cooldown.level)
+    in_force = cooldown.in_force(now)
+    # Failures in flight ask for the time that the first of them asked for, not for twice as long.
+    level = max(0, cooldown.level - 1) if in_force else cooldown.level
+    duration, source = cooldown_for(config, failure, level)
     if duration <= timedelta(0):
         return cooldown, ()
     until = now + duration
-    in_force = cooldown.in_force(now)
     if in_force and cooldown.until is not None and until <= cooldown.until:
         return cooldown, ()
     after = replace(

@@ -60,8 +60,12 @@ def test_retry_after_in_every_form(value: str, expected: float) -> None:
         "٣",
         "Mon, 99 Nov 2026 99:99:99 GMT",
         "12:30",
-    ]
-    + ["Mon, 30 Nov 2026 11:00:00 GMT", str(EPOCH - 90), "None", "null", "1,5", ":" * 60],
+        "Mon, 30 Nov 2026 11:00:00 GMT",
+        str(EPOCH - 90),
+        "None",
+        "1,5",
+        ":" * 60,
+    ],
 )
 def test_an_unusable_retry_after_is_as_if_absent(value: str) -> None:
     assert seconds({"retry-after": value}) is None
