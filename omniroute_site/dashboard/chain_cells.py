@@ -1,0 +1,12 @@
+"""The live parts of the chains page."""
+
+from omniroute_site.dashboard.cells import Cells, draw
+from omniroute_site.dashboard.chain_rows import Chains
+
+
+def chain_cells(old: Chains | None, new: Chains) -> Cells:
+    """What a page that shows `old` needs to show `new`: all lanes if one came or went, else those that changed."""
+    if old is None or [lane.id for lane in old.lanes] != [lane.id for lane in new.lanes]:
+        return {"lanes": draw("lanes", chains=new)}
+    pairs = zip(old.lanes, new.lanes, strict=True)
+    return {f"lane-{after.id}": draw("lane", lane=after) for before, after in pairs if before != after}

@@ -1,0 +1,1 @@
+"""How the console's templates write times, shapes and controls."""

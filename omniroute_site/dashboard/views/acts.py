@@ -1,0 +1,106 @@
+"""Acting on a circuit: ask why, do it, show what came of it. Works without a script, as pages."""
+
+from collections.abc import Mapping
+
+from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods
+from django_htmx.http import trigger_client_event
+
+from omniroute_site.dashboard.access import ConsoleRequest, for_operators, for_viewers, viewer_of
+from omniroute_site.dashboard.acts import ACTS, Act, Target, acts_of
+from omniroute_site.dashboard.cells import board_cells
+from omniroute_site.dashboard.forms import AskForm
+from omniroute_site.dashboard.rows import dom_id
+from omniroute_site.dashboard.selectors.board import read_board
+from omniroute_site.dashboard.selectors.impact import impact_of_opening
+from routing import table
+
+
+@require_GET
+@for_viewers
+def acts(request: ConsoleRequest) -> HttpResponse:
+    """The controls of a provider, connection or pair at rest."""
+    target = _target(request.GET)
+    context = {
+        "viewer": viewer_of(request.user),
+        "target": target,
+        "acts": acts_of(target.scope),
+        "focus": request.GET.get("focus", ""),
+    }
+    return render(request, "dashboard/cells/acts.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@for_operators
+def act(request: ConsoleRequest) -> HttpResponse:
+    """GET asks for the reason; POST acts, or answers 422 with what is missing beside the fields."""
+    given = request.POST if request.method == "POST" else request.GET
+    chosen = ACTS.get(given.get("action", ""))
+    if chosen is None:
+        raise Http404
+    target = _target(given)
+    form = _form(chosen, target, request.POST if request.method == "POST" else None)
+    if form.is_bound and form.is_valid() and _done(chosen, target, form, request.user.get_username()):
+        return _after(request, chosen, target)
+    return _asked(request, chosen, target, form)
+
+
+def _target(given: QueryDict) -> Target:
+    """The thing meant. Raises Http404 if no such provider or connection is configured."""
+    target = Target(given.get("provider", ""), given.get("connection", ""), given.get("model", ""))
+    provider = table.refresh().providers.get(target.provider)
+    if provider is None:
+        raise Http404
+    if target.connection and target.connection not in {connection.slug for connection in provider.connections}:
+        raise Http404
+    return target
+
+
+def _form(chosen: Act, target: Target, data: QueryDict | None) -> AskForm:
+    provider = table.refresh().providers[target.provider]
+    connections = [connection.slug for connection in provider.connections]
+    return chosen.form(data, auto_id=f"ask-{target.key}-%s", connections=connections)
+
+
+def _done(chosen: Act, target: Target, form: AskForm, actor: str) -> bool:
+    """Whether it was done; if not, the form says why."""
+    try:
+        chosen.run(target, actor, form.cleaned_data)
+    except ValueError as refused:
+        form.add_error(None, str(refused))
+        return False
+    return True
+
+
+def _asked(request: ConsoleRequest, chosen: Act, target: Target, form: AskForm) -> HttpResponse:
+    form.settle_focus()
+    context: Mapping[str, object] = {
+        "viewer": viewer_of(request.user),
+        "act": chosen,
+        "target": target,
+        "form": form,
+        "impact": impact_of_opening(target.provider, timezone.now()) if chosen.name == "force-open" else [],
+    }
+    template = "dashboard/cells/ask.html" if request.htmx else "dashboard/ask.html"
+    return render(request, template, context, status=422 if form.is_bound else 200)
+
+
+def _after(request: ConsoleRequest, chosen: Act, target: Target) -> HttpResponse:
+    """The controls at rest again, and the board as it is now; the focus goes back to where the operator was."""
+    if not request.htmx:
+        return HttpResponseRedirect(f"{reverse('dashboard:board')}#tile-{dom_id(target.provider)}")
+    gone = chosen.name in ("unlock", "clear-cooldown", "unforce")
+    controls = {
+        "viewer": viewer_of(request.user),
+        "target": target,
+        "acts": acts_of(target.scope),
+        "focus": "" if gone else chosen.name,
+    }
+    answer = render(request, "dashboard/cells/acts.html", controls)
+    answer.write("".join(board_cells(None, read_board(timezone.now())).values()))
+    if gone:  # the button just used is no longer there: the focus goes to what it belonged to
+        trigger_client_event(answer, "console:focus", {"id": f"name-{dom_id(target.provider)}"}, after="settle")
+    return answer

@@ -1,0 +1,49 @@
+"""Every component in every state, for those who change them."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from omniroute_site.dashboard import samples
+from omniroute_site.dashboard.access import ConsoleRequest, for_staff, viewer_of
+from omniroute_site.dashboard.acts import ACTS, Target
+from omniroute_site.dashboard.rows import Board, Numbers, Phrase, Verdict
+from omniroute_site.dashboard.selectors.requests import Filter, RequestList
+from omniroute_site.dashboard.views.chains import CHANGED
+
+
+@require_safe
+@for_staff
+def patterns(request: ConsoleRequest) -> HttpResponse:
+    """The pattern page."""
+    now = timezone.now()
+    board = samples.board(now)
+    lanes = samples.lanes(now)
+    nothing = Verdict((Phrase("No provider yet."),), "No provider", "off")
+    context = {
+        "viewer": viewer_of(request.user),
+        "board": board,
+        "empty": Board((), nothing, Numbers(), ()),
+        "verdicts": [
+            {"verdict": board.verdict, "numbers": board.numbers},
+            {"verdict": samples.healthy_verdict(), "numbers": Numbers(3.2)},
+        ],
+        "asks": _asks(),
+        "lanes": [{"lane": lane, "problem": CHANGED if lane is lanes[1] else ""} for lane in lanes],
+        "requests": RequestList(()),
+        "kept": Filter(),
+    }
+    return render(request, "dashboard/patterns.html", context)
+
+
+def _asks() -> list[dict[str, object]]:
+    """Forms: fresh, and sent empty."""
+    asks: list[dict[str, object]] = []
+    sent: list[tuple[str, dict[str, str] | None]] = [("force-open", None), ("lock", None), ("reset", {})]
+    for number, (name, data) in enumerate(sent):
+        act = ACTS[name]
+        target = Target(f"sample-{number}")
+        form = act.form(data, auto_id=f"sample-{number}-%s", connections=["main", "batch"])
+        asks.append({"act": act, "form": form, "target": target, "impact": ["gpt-4o would have no target left."]})
+    return asks
