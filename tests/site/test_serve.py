@@ -1,0 +1,225 @@
+"""`manage.py serve` as a process: ready line, drain, workers, and how it refuses to start."""
+
+import asyncio
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from routing.simulator import Simulator
+from tests.site.processes import KEY, Server, children, gone, manage
+
+SIMULATED_KEY = "sim-serve"
+UPSTREAM = f"openai:{SIMULATED_KEY}"
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Simulator]:
+    """The simulated providers in a thread of this process."""
+    started = threading.Event()
+    found: list[Simulator] = []
+    loop = asyncio.new_event_loop()
+    stopped = asyncio.Event()
+
+    async def run() -> None:
+        async with Simulator("127.0.0.1", 0) as running:
+            found.append(running)
+            started.set()
+            await stopped.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(run()))
+    thread.start()
+    started.wait(10)
+    yield found[0]
+    loop.call_soon_threadsafe(stopped.set)
+    thread.join()
+    loop.close()
+
+
+@pytest.fixture(scope="module")
+def template(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database with one provider behind the simulator."""
+    folder = tmp_path_factory.mktemp("serve")
+    database = folder / "template.sqlite3"
+    config = folder / "config.yaml"
+    document = {
+        "providers": [
+            {
+                "slug": "sim",
+                "format": "openai",
+                "base_url": f"{simulator.url}/openai/v1",
+                "connections": [{"slug": "main", "api_key": SIMULATED_KEY}],
+            }
+        ],
+        "chains": [{"model": "gpt-4o", "entries": [{"provider": "sim"}]}],
+        "keys": [{"name": "test", "key": KEY, "scopes": ["chat", "read", "operate"]}],
+    }
+    config.write_text(json.dumps(document))
+    for arguments in (["migrate", "--verbosity", "0"], ["config", "apply", str(config)]):
+        done = manage(*arguments, database=database)
+        assert done.returncode == 0, done.stderr
+    return database
+
+
+@pytest.fixture
+def database(template: Path, tmp_path: Path) -> Path:
+    copy = tmp_path / "db.sqlite3"
+    shutil.copy(template, copy)
+    return copy
+
+
+def test_serve_answers_and_drains(simulator: Simulator, database: Path, tmp_path: Path) -> None:
+    """The life of one process: everything it serves, then SIGTERM with a request under way."""
+    with Server("serve", "--port", "0", database=database, log=tmp_path / "log") as server:
+        assert f"omniroute ready http://127.0.0.1:{server.port} role=all workers=1\n" in server.output()
+        assert server.get("/healthz")[0] == 200
+        assert server.get("/readyz")[0] == 200
+        assert server.get("/static/admin/css/base.css")[0] == 200
+        assert server.get("/static/../omniroute_site/settings.py")[0] in (400, 404)
+        assert server.get("/api/docs")[0] == 200
+        assert server.get("/")[0] in (200, 302)
+        status, text = server.get("/metrics", Authorization=f"Bearer {KEY}")
+        assert (status, b"omniroute_breaker_state" in text) == (200, True)
+
+        slow, kept = server.connect(), server.connect()
+        kept.request("GET", "/healthz")
+        kept.getresponse().read()
+        simulator.behave(UPSTREAM, mode="ok", latency=1.5)
+        server.ask(slow)
+        until_upstream_has_it(simulator)
+        server.process.send_signal(signal.SIGTERM)
+        until_refused(server.port)
+
+        server.ask(kept)
+        refused = kept.getresponse()
+        assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
+        assert json.loads(refused.read())["error"]["code"] == "draining"
+        answer = slow.getresponse()
+        assert answer.status == 200
+        assert json.loads(answer.read())["choices"]
+        assert server.process.wait(10) == 0
+
+
+def test_a_stream_under_way_is_finished_before_the_end(simulator: Simulator, database: Path, tmp_path: Path) -> None:
+    with Server("serve", "--port", "0", database=database, log=tmp_path / "log") as server:
+        simulator.behave(UPSTREAM, mode="ok", gap=0.05, words=20)
+        connection = server.connect()
+        server.ask(connection, stream=True)
+        answer = connection.getresponse()
+        answer.readline()
+        server.process.send_signal(signal.SIGTERM)
+
+        assert b"data: [DONE]" in answer.read()
+        assert server.process.wait(10) == 0
+
+
+def test_an_idle_process_ends_at_once_and_a_deadline_ends_the_rest(
+    simulator: Simulator, database: Path, tmp_path: Path
+) -> None:
+    with Server("serve", "--port", "0", database=database, log=tmp_path / "log", DRAIN_SECONDS="1") as server:
+        simulator.behave(UPSTREAM, mode="ok", latency=30)
+        connection = server.connect()
+        server.ask(connection)
+        until_upstream_has_it(simulator)
+
+        assert server.stop() == 0
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            connection.getresponse()
+
+
+def test_workers_are_replaced_and_never_outlive_their_parent(
+    simulator: Simulator, database: Path, tmp_path: Path
+) -> None:
+    arguments = ("serve", "--port", "0", "--workers", "2")
+    with Server(*arguments, database=database, log=tmp_path / "log") as server:
+        simulator.behave(UPSTREAM, mode="ok")
+        first = children(server.process.pid)
+        os.kill(first[0], signal.SIGKILL)
+        until(lambda: len(children(server.process.pid)) == 2 and first[0] not in children(server.process.pid))
+        assert server.get("/readyz")[0] == 200
+
+        workers = children(server.process.pid)
+        server.process.kill()
+        server.process.wait()
+        assert gone(workers)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", server.port))
+
+
+def test_workers_count_together_and_drain_together(simulator: Simulator, database: Path, tmp_path: Path) -> None:
+    arguments = ("serve", "--port", "0", "--workers", "2")
+    with Server(*arguments, database=database, log=tmp_path / "log") as server:
+        simulator.behave(UPSTREAM, mode="ok")
+        for _ in range(6):
+            connection = server.connect()
+            server.ask(connection)
+            assert connection.getresponse().status == 200
+            connection.close()
+        text = server.get("/metrics", Authorization=f"Bearer {KEY}")[1].decode()
+        answered = sum(
+            float(line.rpartition(" ")[2])
+            for line in text.splitlines()
+            if line.startswith("omniroute_requests_total{") and 'outcome="answered"' in line
+        )
+
+        assert answered == 6
+        workers = children(server.process.pid)
+        assert server.stop(signal.SIGINT) == 0
+        assert gone(workers, within=1)
+
+
+def test_a_taken_port_is_one_clear_line(database: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = manage("serve", "--port", str(port), database=database)
+
+    assert done.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_database_that_is_not_migrated_is_refused(tmp_path: Path) -> None:
+    done = manage("serve", "--port", "0", database=tmp_path / "empty.sqlite3")
+
+    assert done.returncode == 1
+    assert "manage.py migrate" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_secret_key_nothing_starts(database: Path) -> None:
+    done = manage("serve", "--port", "0", database=database, SECRET_KEY="")
+
+    assert done.returncode != 0
+    assert "SECRET_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def until(condition: Callable[[], bool], within: float = 30.0) -> None:
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def until_upstream_has_it(simulator: Simulator) -> None:
+    until(lambda: any(entry.duration is None for entry in simulator.log.entries))
+
+
+def until_refused(port: int) -> None:
+    def refused() -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except ConnectionError:
+            return True
+        return False
+
+    until(refused)
