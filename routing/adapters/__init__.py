@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 import orjson
 
+from routing.adapters.anthropic import AnthropicExchange
 from routing.adapters.base import ClientRequest, Exchange
+from routing.adapters.gemini import GeminiExchange
 from routing.adapters.openai import AzureExchange, ChatExchange
 from routing.chains import Target
 from routing.errors import GatewayError
@@ -12,6 +14,8 @@ from routing.errors import GatewayError
 CHAT: Mapping[str, type[Exchange]] = {
     "openai": ChatExchange,
     "azure": AzureExchange,
+    "anthropic": AnthropicExchange,
+    "gemini": GeminiExchange,
 }
 
 

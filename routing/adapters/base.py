@@ -11,13 +11,14 @@ attempt. It is pure: bytes and values in, bytes and values out.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from resilience.core.classify import ErrorFormat
+from resilience.core.classify import ErrorFormat, classify_envelope
 from resilience.core.outcome import Failure
 from routing.chains import Target
 from routing.sse import Event
-from routing.upstream import UpstreamRequest
+from routing.upstream import USER_AGENT, UpstreamRequest
 
 FORWARDED_HEADERS = (b"traceparent", b"tracestate")  # the only client headers a provider ever sees
 
@@ -64,6 +65,7 @@ class Exchange(ABC):
     closed: bool = False  # the format's last event came
     error: Failure | None = None  # the provider said in the stream that it failed
     dropped: int = 0  # undecodable events
+    dropped_params: tuple[str, ...] = ()  # of the request, left out or weakened for this target; known after `request`
 
     def __init__(self, request: ClientRequest, target: Target, output_cap: int | None = None) -> None:
         self.client = request
@@ -74,6 +76,31 @@ class Exchange(ABC):
     @abstractmethod
     def request(self) -> UpstreamRequest:
         """The call to make. Raises GatewayError where the target's format cannot express the request."""
+
+    def headers(self, *own: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+        """Ours, the format's `own`, the client's forwarded ones, the operator's; a later one replaces an earlier one."""
+        operators = ((name.lower().encode(), value.encode()) for name, value in self.target.connection.headers)
+        merged = {
+            b"content-type": b"application/json",
+            b"accept": b"text/event-stream" if self.client.stream else b"application/json",
+            b"accept-encoding": b"identity",
+            b"user-agent": USER_AGENT,
+        }
+        merged.update((*own, *self.client.headers, *operators))
+        return list(merged.items())
+
+    def classify(self, document: object, headers: Mapping[str, str]) -> Failure:
+        """The failure that an error envelope inside a 200 or a stream means."""
+        provider = self.target.provider
+        return classify_envelope(
+            self.error_format,
+            document,
+            200,
+            headers,
+            datetime.now(UTC),
+            provider.policy.cooldown.max_cooldown,
+            provider.error_rules,
+        )
 
     @abstractmethod
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:

@@ -1,21 +1,20 @@
 """OpenAI chat completions to any OpenAI-compatible provider: what came is passed on as it came."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
-from resilience.core.classify import ErrorFormat, classify_envelope, find_error
+from resilience.core.classify import ErrorFormat, find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
+from routing.adapters import chat_answer
 from routing.adapters.base import Answer, Exchange, Usage
 from routing.sse import Event
-from routing.upstream import USER_AGENT, UpstreamRequest
+from routing.upstream import UpstreamRequest
 
-DONE = b"data: [DONE]\n\n"
 CONTENT = ("content", "tool_calls", "function_call", "reasoning_content", "reasoning", "refusal", "audio")
-REASONING_MODEL_REFUSES = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs", "top_logprobs")
+REASONING_MODEL_REFUSES = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 
 
 class ChatExchange(Exchange):
@@ -31,16 +30,7 @@ class ChatExchange(Exchange):
 
     def request(self) -> UpstreamRequest:
         """The client's body with the target's model, asking for usage in a stream."""
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"accept", b"text/event-stream" if self.client.stream else b"application/json"),
-            (b"accept-encoding", b"identity"),
-            (b"user-agent", USER_AGENT),
-            *self.credentials(),
-            *self.client.headers,
-            *((name.encode(), value.encode()) for name, value in self.target.connection.headers),
-        ]
-        return UpstreamRequest(self.url(), headers, orjson.dumps(self.body()))
+        return UpstreamRequest(self.url(), self.headers(*self.credentials()), orjson.dumps(self.body()))
 
     def url(self) -> str:
         """Where to send it."""
@@ -68,8 +58,7 @@ class ChatExchange(Exchange):
         if "max_tokens" in body:
             body.setdefault("max_completion_tokens", body["max_tokens"])
             del body["max_tokens"]
-        for name in REASONING_MODEL_REFUSES:
-            body.pop(name, None)
+        self.dropped_params = tuple(name for name in REASONING_MODEL_REFUSES if body.pop(name, None) is not None)
 
     def _cap(self, body: dict[str, Any], cap: int) -> None:
         """Both spellings are capped where given; where neither is, the one this model knows is set."""
@@ -90,26 +79,13 @@ class ChatExchange(Exchange):
                 message="status 200, but the body is not JSON" if body else "status 200 without a body",
             )
         if find_error(self.error_format, document) is not None:
-            return self.classify(document, 200, headers)
+            return self.classify(document, headers)
         choices = document.get("choices") if isinstance(document, dict) else None
         if not isinstance(choices, list) or not choices:
             return Failure(kind=Kind.TRANSIENT, message="status 200 without choices")
         if all(map(_says_nothing, choices)):
             return Failure(kind=Kind.TRANSIENT, message="status 200 with an empty message")
         return Answer(body, _usage(document.get("usage")))
-
-    def classify(self, document: object, status: int, headers: Mapping[str, str]) -> Failure:
-        """An error envelope inside a 200 or a stream."""
-        provider = self.target.provider
-        return classify_envelope(
-            self.error_format,
-            document,
-            status,
-            headers,
-            datetime.now(UTC),
-            provider.policy.cooldown.max_cooldown,
-            provider.error_rules,
-        )
 
     def feed(self, event: Event) -> bytes:
         """Pass the event on as it came, keeping count of what was finished."""
@@ -128,7 +104,7 @@ class ChatExchange(Exchange):
             return b""
         suspicious = "choices" not in chunk or "error" in chunk
         if suspicious and find_error(self.error_format, chunk) is not None:
-            self.error = self.classify(chunk, 200, {})
+            self.error = self.classify(chunk, {})
             return b""
         return self._take(chunk, event.raw)
 
@@ -152,7 +128,8 @@ class ChatExchange(Exchange):
         if not self.has_content and isinstance(delta, dict):
             self.has_content = any(delta.get(name) for name in CONTENT)
         if choice.get("finish_reason"):
-            index = choice.get("index", 0)
+            index = choice.get("index")
+            index = index if isinstance(index, int) else 0
             if index not in self._seen_choices:
                 self._seen_choices.add(index)
                 self._open_choices -= 1
@@ -160,24 +137,11 @@ class ChatExchange(Exchange):
 
     def replay(self, answer: Answer) -> bytes:
         """One chunk with everything in it: some providers do not stream all of their models."""
-        document = orjson.loads(answer.body)
-        usage = document.pop("usage", None)
-        choices = [
-            {"index": choice.get("index", 0), "delta": choice["message"], "finish_reason": choice.get("finish_reason")}
-            for choice in document["choices"]
-        ]
-        for choice in choices:
-            for index, call in enumerate(choice["delta"].get("tool_calls") or ()):
-                call.setdefault("index", index)
-        chunk = {**document, "object": "chat.completion.chunk", "choices": choices}
-        events = [chunk]
-        if usage and self.client.wants_usage:
-            events.append({**chunk, "choices": [], "usage": usage})
-        return b"".join(b"data: " + orjson.dumps(event) + b"\n\n" for event in events) + self.end()
+        return chat_answer.replay(answer.body, wants_usage=self.client.wants_usage)
 
     def end(self) -> bytes:
         """OpenAI's sentinel."""
-        return DONE
+        return chat_answer.DONE
 
 
 class AzureExchange(ChatExchange):
@@ -218,13 +182,10 @@ def _usage(usage: Any) -> Usage:
     prompt = usage.get("prompt_tokens_details")
     completion = usage.get("completion_tokens_details")
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
-        reasoning_tokens=_count(completion.get("reasoning_tokens")) if isinstance(completion, dict) else None,
+        input_tokens=chat_answer.count(usage.get("prompt_tokens")),
+        output_tokens=chat_answer.count(usage.get("completion_tokens")),
+        cached_tokens=chat_answer.count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
+        reasoning_tokens=chat_answer.count(completion.get("reasoning_tokens"))
+        if isinstance(completion, dict)
+        else None,
     )
-
-
-def _count(value: Any) -> int | None:
-    """A provider's count, unless it is nonsense."""
-    return value if type(value) is int and 0 <= value < 2**31 else None
