@@ -155,7 +155,9 @@ def fail(
     if is_stale(breaker, now, generation=generation, lease_id=lease_id):
         return release(breaker, generation=generation, lease_id=lease_id)[0], events
     if breaker.forced is not None:
-        return replace(breaker, window=breaker.window.add(now, config.window, 1, int(counts))), events
+        if not counts:
+            return breaker, events
+        return replace(breaker, window=breaker.window.add(now, config.window, 1, 1)), events
     breaker = _recorded(breaker, failure, now)
     if not counts:
         return replace(breaker, leases=_without(breaker, lease_id)), events

@@ -7,7 +7,7 @@ MESSAGE_LENGTH = 500
 
 _SECRETS = re.compile(
     r"""
-      \b(?:sk|rk|gsk|csk|xai|hf|nvapi|pplx|fw|r8|key|tgp)[-_][\w\-*.…]{4,}   # prefixes of providers' keys
+      \b(?:sk|rk|gsk|csk|xai|hf|nvapi|pplx|fw|r8|tgp)[-_][\w\-*.…]{4,}   # prefixes of providers' keys
     | \bAIza[\w\-*]{4,}                                                      # Google
     | \bya29\.[\w\-.]{4,}                                                    # Google OAuth
     | \beyJ[\w\-]{10,}(?:\.[\w\-]+)*                                         # JSON web tokens

@@ -26,7 +26,7 @@ NASTY = [
     b"<html>" * 60_000,
     b"<title" * 60_000,
     b" " * 2_000_000,
-    b'{"error":{"details":[' + b'{"metadata":{}},' * 30_000 + b"{}]}}",
+    b'{"error":{"details":[' + b'{"metadata":{}},' * 5_000 + b"{}]}}",
     b'{"error":null}',
     b'{"error":{"code":true,"message":["a",1,null,{"x":[]}],"status":{},"type":[]}}',
     b'{"error":{"metadata":{"raw":"{\\"error\\":' + b"{\\\\" * 1000 + b'"}}}',
