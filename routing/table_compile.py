@@ -1,7 +1,6 @@
 """Rows → routing table, in a number of queries that does not grow with the rows."""
 
 import logging
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -11,21 +10,17 @@ from typing import TypeVar
 from resilience.core.classify import ErrorRule
 from resilience.core.kinds import Kind
 from resilience.core.policy import BreakerConfig, CooldownConfig, LockoutConfig, Policy
-from routing import crypto, models
+from routing import models, pricing
 from routing import table_values as values
+from routing.secrets import UnusableSecretError, from_environment, resolve_api_key
 from routing.tunables import TUNABLES
 
 logger = logging.getLogger(__name__)
 
-ENV_PREFIX = "env:"
 READS_BEFORE_GIVING_UP = 5
 
 
 R = TypeVar("R", models.Connection, models.ErrorRule)
-
-
-class UnusableSecretError(Exception):
-    """A secret cannot be had; the message tells the operator why, without the secret."""
 
 
 class UnsettledRowsError(Exception):
@@ -54,18 +49,13 @@ def _compile(version: int, using: str) -> values.RoutingTable:
     rules = _by_provider(models.ErrorRule.objects.using(using).order_by("position", "id"))
     provider_rows = list(models.Provider.objects.using(using))
     by_id = {row.pk: _provider(row, connections[row.pk], rules[row.pk]) for row in provider_rows}
+    chains = _chains(by_id, connections, using)
     return values.RoutingTable(
         version=version,
         providers=MappingProxyType({provider.slug: provider for provider in by_id.values()}),
-        chains=MappingProxyType(_chains(by_id, connections, using)),
+        chains=MappingProxyType(chains),
         keys=MappingProxyType({row.key_hash: _client_key(row) for row in models.ClientKey.objects.using(using)}),
-        facts=MappingProxyType(
-            {
-                (by_id[row.provider_id].slug, row.model): _facts(row)
-                for row in models.UpstreamModel.objects.using(using)
-                if row.provider_id in by_id
-            }
-        ),
+        facts=MappingProxyType(_all_facts(by_id, chains.values(), using)),
         settings=_settings(models.GatewaySettings.objects.using(using).filter(pk=1).first()),
         loaded_at=datetime.now(UTC),
     )
@@ -143,7 +133,7 @@ def _connection(provider: models.Provider, row: models.Connection) -> values.Con
     headers: tuple[tuple[str, str], ...] = ()
     try:
         api_key = resolve_api_key(row)
-        headers = tuple((name.lower(), _from_environment(value)) for name, value in row.headers.items())
+        headers = tuple((name.lower(), from_environment(value)) for name, value in row.headers.items())
     except UnusableSecretError as error:
         problem = str(error)
         logger.warning(
@@ -161,31 +151,6 @@ def _connection(provider: models.Provider, row: models.Connection) -> values.Con
         enabled=row.enabled,
         problem=problem,
     )
-
-
-def resolve_api_key(row: models.Connection) -> str | None:
-    """Return a connection's key in clear, None if it has none. Raises UnusableSecretError."""
-    if row.api_key_env:
-        return _from_environment(ENV_PREFIX + row.api_key_env)
-    if not row.api_key_encrypted:
-        return None
-    try:
-        return crypto.decrypt(row.api_key_encrypted)
-    except crypto.EncryptionUnavailableError as error:
-        raise UnusableSecretError(f"its API key cannot be decrypted: {error}") from error
-
-
-def _from_environment(value: str) -> str:
-    """Return the text itself, or the variable's value if it is `env:NAME`."""
-    if not value.startswith(ENV_PREFIX):
-        return value
-    name = value.removeprefix(ENV_PREFIX)
-    found = os.environ.get(name, "").strip()
-    if not found:
-        raise UnusableSecretError(f"environment variable {name} is not set")
-    if not (found.isascii() and found.isprintable()):
-        raise UnusableSecretError(f"environment variable {name} holds what no header can carry")
-    return found
 
 
 def _error_rule(row: models.ErrorRule) -> ErrorRule:
@@ -235,6 +200,22 @@ def _client_key(row: models.ClientKey) -> values.ClientKey:
         requests_per_minute=row.requests_per_minute,
         enabled=row.enabled,
     )
+
+
+def _all_facts(
+    providers: Mapping[int, values.Provider], chains: Iterable[values.Chain], using: str
+) -> dict[tuple[str, str], values.ModelFacts]:
+    """Return what is known about every model that the operator or a chain names."""
+    facts = {
+        (providers[row.provider_id].slug, row.model): _facts(row)
+        for row in models.UpstreamModel.objects.using(using)
+        if row.provider_id in providers
+    }
+    urls = {provider.slug: provider.base_url for provider in providers.values()}
+    named = ((entry.provider.slug, entry.model) for chain in chains for entry in chain.entries)
+    for slug, model in {**facts, **dict.fromkeys(named)}:
+        facts[slug, model] = pricing.completed(slug, urls[slug], model, facts.get((slug, model), values.UNKNOWN_MODEL))
+    return facts
 
 
 def _facts(row: models.UpstreamModel) -> values.ModelFacts:

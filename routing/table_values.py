@@ -85,6 +85,8 @@ class ModelFacts:
     reasoning: bool | None = None
     input_price: Decimal | None = None
     output_price: Decimal | None = None
+    cached_price: Decimal | None = None
+    """Of prompt tokens that came from the provider's cache; None: as `input_price`."""
 
 
 UNKNOWN_MODEL = ModelFacts()

@@ -2,7 +2,7 @@
 
 from routing import crypto
 from routing.models import Connection
-from routing.table_compile import ENV_PREFIX
+from routing.secrets import ENV_PREFIX
 
 
 def stored_api_key(api_key: str, row: Connection) -> dict[str, str]:

@@ -85,7 +85,8 @@ def _price(value: Any) -> Decimal:
     return Decimal(str(value)).quantize(Decimal("0.000001")).normalize()
 
 
-def _api_key(value: Any) -> str:
+def check_api_key(value: Any) -> str:
+    """Check for `env:NAME`, a key that a header can carry, or nothing."""
     if value is None or value == "":
         return ""
     if isinstance(value, str) and value.startswith("env:"):
@@ -116,7 +117,7 @@ OptionalText = Annotated[str, BeforeValidator(text("a text without control chara
 BaseUrl = Annotated[str, BeforeValidator(_django(validate_base_url))]
 Headers = Annotated[dict[str, str], BeforeValidator(_django(validate_headers, only_text=False))]
 Pattern = Annotated[str, BeforeValidator(_django(validate_pattern))]
-ApiKey = Annotated[str, BeforeValidator(_api_key)]
+ApiKey = Annotated[str, BeforeValidator(check_api_key)]
 PresentedKey = Annotated[str, BeforeValidator(_client_key)]
 Priority = Annotated[int, BeforeValidator(number(0, MAX_PRIORITY, whole=True))]
 Weight = Annotated[float, BeforeValidator(number(MIN_WEIGHT, MAX_WEIGHT))]

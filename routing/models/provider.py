@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # the generic field types below exist for the type checker only
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -90,6 +91,14 @@ class Provider(TableModel):
 
     def __str__(self) -> str:
         return self.slug
+
+    def clean(self) -> None:
+        """Refuse thresholds that contradict each other."""
+        degraded = self.breaker_degradation_threshold
+        if degraded is not None and degraded > (self.breaker_failure_threshold or 0):
+            raise ValidationError({"breaker_degradation_threshold": "Must not be above the failure threshold."})
+        if (self.lockout_lockout_duration or 0) > (self.lockout_max_lockout_duration or 0):
+            raise ValidationError({"lockout_max_lockout_duration": "Must not be below the lockout duration."})
 
     @property
     def title(self) -> str:

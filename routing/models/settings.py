@@ -1,10 +1,12 @@
 """What holds for every request."""
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
 from routing.models.base import TableModel, one_of, within
+from routing.models.provider import Provider
 
 
 class OnContentFilter(models.TextChoices):
@@ -48,6 +50,12 @@ class GatewaySettings(TableModel):
 
     def __str__(self) -> str:
         return "Gateway settings"
+
+    def clean(self) -> None:
+        """Refuse an emergency fallback to nobody."""
+        known = Provider.objects.filter(slug=self.emergency_provider).exists()
+        if self.emergency_enabled and not known:
+            raise ValidationError({"emergency_provider": "There is no provider of this slug."})
 
 
 class TableVersion(models.Model):

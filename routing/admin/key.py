@@ -1,0 +1,60 @@
+"""Client keys: shown once, when they are made."""
+
+# mypy: disable-error-code="type-arg"
+# Django's admin and form classes take no type arguments at run time.
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from routing import crypto
+from routing.admin.forms import ClientKeyForm
+from routing.models import ClientKey
+
+
+@admin.register(ClientKey)
+class ClientKeyAdmin(admin.ModelAdmin):
+    """Who may call us."""
+
+    form = ClientKeyForm
+    list_display = ("name", "shown_key", "scopes", "models", "requests_per_minute", "enabled", "created_at")
+    list_editable = ("requests_per_minute", "enabled")
+    list_filter = ("enabled",)
+    search_fields = ("name",)
+    fields = ("name", "shown_key", "scopes", "models", "requests_per_minute", "enabled", "created_at")
+    readonly_fields = ("shown_key", "created_at")
+    actions = ("replace_key",)
+
+    @admin.display(description="Key")
+    def shown_key(self, key: ClientKey) -> str:
+        """Return the end of the key, as far as it may be seen."""
+        return f"…{key.key_hint}" if key.key_hint else "stored"
+
+    def save_model(self, request: HttpRequest, obj: ClientKey, form: Any, change: bool) -> None:  # noqa: FBT001 (Django's signature)
+        """Generate a new key's secret and show it, this once."""
+        secret = None if change else _generate(obj)
+        super().save_model(request, obj, form, change)
+        if secret:
+            _show(self, request, obj, secret)
+
+    @admin.action(description="Replace the secret of selected keys", permissions=["change"])
+    def replace_key(self, request: HttpRequest, queryset: QuerySet[ClientKey]) -> None:
+        """Generate other secrets; the old ones stop working within a second."""
+        for key in queryset:
+            secret = _generate(key)
+            key.save(update_fields=["key_hash", "key_hint"])
+            self.log_change(request, key, "Secret replaced.")
+            _show(self, request, key, secret)
+
+
+def _generate(key: ClientKey) -> str:
+    secret = crypto.generate_client_key()
+    key.key_hash, key.key_hint = crypto.hash_client_key(secret), crypto.hint(secret)
+    return secret
+
+
+def _show(key_admin: ClientKeyAdmin, request: HttpRequest, key: ClientKey, secret: str) -> None:
+    text = f"The key of {key.name} is {secret} — copy it now, only its hash is stored."
+    key_admin.message_user(request, text, messages.WARNING)
