@@ -22,6 +22,9 @@ def register_fallback(model: str, entries: Iterable[str | Mapping[str, Any]]) ->
     said = ChainFile.model_validate(
         {"model": model, "entries": [_member(number, entry) for number, entry in enumerate(entries)]}
     )
+    identities = [(entry.provider, entry.model or model, entry.connection) for entry in said.entries]
+    if len(set(identities)) < len(identities):
+        raise ValueError("a target (provider, model, connection) may stand once in a chain")
     with transaction.atomic():
         chain, _ = FallbackChain.objects.select_for_update().get_or_create(model=model)
         providers = {entry.provider: Provider.objects.get(slug=entry.provider) for entry in said.entries}
