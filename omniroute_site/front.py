@@ -3,8 +3,10 @@
 Runs before every proxied request, so it compares a few strings and nothing more.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -47,9 +49,17 @@ class Front:
         elif not background.running() and not await _try_start():
             await _refuse(send, 503, "not_ready", "The gateway could not start; its log says why.", retry_after=5)
         elif is_traffic(path):
-            await self.proxy(scope, receive, send)
+            try:
+                await self.proxy(scope, receive, send)
+            except asyncio.CancelledError:
+                if not lifecycle.draining():
+                    raise
+                # DRAIN_SECONDS are over. The server ends this task and then itself: it needs no exception to know,
+                # but the client deserves an answer if it has none yet (else the server closes the connection)
+                with suppress(RuntimeError):
+                    await _refuse_draining(send)
         elif lifecycle.draining():
-            await _refuse(send, 503, "draining", "This process is shutting down.", retry_after=DRAIN_RETRY_AFTER)
+            await _refuse_draining(send)
         else:
             await self.pages(scope, receive, send)
 
@@ -110,6 +120,10 @@ def _closing(send: Send) -> Send:
         await send(message)
 
     return closing
+
+
+async def _refuse_draining(send: Send) -> None:
+    await _refuse(send, 503, "draining", "This process is shutting down.", retry_after=DRAIN_RETRY_AFTER)
 
 
 async def _refuse(send: Send, status: int, code: str, message: str, *, retry_after: int | None = None) -> None:

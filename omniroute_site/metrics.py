@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from omniroute_site.api.access import reader
 from omniroute_site.api.errors import error_response
 from resilience import status
-from resilience.core.breaker import State
+from resilience.core.state import State
 from resilience.registry import get_registry
 from routing import requestlog, telemetry  # noqa: F401 (telemetry's counters register when imported)
 from routing.errors import GatewayError
@@ -55,61 +55,53 @@ class StateCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Breakers, cooldowns, lockouts, then this process's own health."""
-        now = timezone.now()
-        snapshot = status.snapshot(now)
-        yield from self._breakers(snapshot["breakers"])
-        yield from self._connections(snapshot["cooldowns"], snapshot["lockouts"])
-        yield from self._process()
+        snapshot = status.snapshot(timezone.now())
+        yield from _breakers(snapshot["breakers"])
+        yield from _in_force(snapshot["cooldowns"], snapshot["lockouts"])
+        yield from _process()
 
-    def _breakers(self, breakers: list[dict[str, object]]) -> Iterator[Metric]:
-        states = GaugeMetricFamily(
-            "omniroute_breaker_state", "1 for the state the provider's breaker is in.", labels=["provider", "state"]
-        )
-        forced = GaugeMetricFamily(
-            "omniroute_breaker_forced", "1 while an operator holds it.", labels=["provider", "mode"]
-        )
-        failures = GaugeMetricFamily("omniroute_breaker_failures_in_a_row", "failure_count.", labels=["provider"])
-        for breaker in breakers:
-            provider = str(breaker["provider"])
-            for state in State:
-                states.add_metric([provider, state.value.lower()], float(breaker["state"] == state.value))
-            hold = breaker["forced"]
-            if isinstance(hold, dict):
-                forced.add_metric([provider, str(hold["mode"])], 1.0)
-            failures.add_metric([provider], float(str(breaker["failure_count"])))
-        yield from (states, forced, failures)
 
-    def _connections(self, cooldowns: list[dict[str, object]], lockouts: list[dict[str, object]]) -> Iterator[Metric]:
-        cooling = GaugeMetricFamily(
-            "omniroute_cooldown_remaining_seconds",
-            "Until the connection is used again.",
-            labels=["provider", "connection", "kind"],
-        )
-        for cooldown in cooldowns:
-            labels = [str(cooldown["provider"]), str(cooldown["connection"]), str(cooldown["kind"] or "")]
-            cooling.add_metric(labels, float(str(cooldown["remaining"])))
-        locked = GaugeMetricFamily(
-            "omniroute_lockout_remaining_seconds",
-            "Until the model is used again there.",
-            labels=["provider", "connection", "model"],
-        )
-        for lockout in lockouts:
-            labels = [str(lockout["provider"]), str(lockout["connection"]), str(lockout["model"])]
-            locked.add_metric(labels, float(str(lockout["remaining"])))
-        yield from (cooling, locked)
-        yield GaugeMetricFamily("omniroute_cooldowns", "Connections cooling down.", value=len(cooldowns))
-        yield GaugeMetricFamily("omniroute_lockouts", "Pairs locked out.", value=len(lockouts))
+def _breakers(breakers: list[status.BreakerData]) -> Iterator[Metric]:
+    states = _gauge("breaker_state", "1 for the state the provider's breaker is in.", ["provider", "state"])
+    forced = _gauge("breaker_forced", "1 while an operator holds it.", ["provider", "mode"])
+    failures = _gauge("breaker_failures_in_a_row", "Counted failures since the last success.", ["provider"])
+    for breaker in breakers:
+        provider = breaker["provider"]
+        for state in State:
+            states.add_metric([provider, state.value.lower()], float(breaker["state"] == state.value))
+        if breaker["forced"] is not None:
+            forced.add_metric([provider, breaker["forced"]["mode"]], 1.0)
+        failures.add_metric([provider], breaker["failure_count"])
+    yield from (states, forced, failures)
 
-    def _process(self) -> Iterator[Metric]:
-        health = get_registry().health
-        age = -1.0 if health.last_sync_at is None else (timezone.now() - health.last_sync_at).total_seconds()
-        yield GaugeMetricFamily("omniroute_state_sync_age_seconds", "Since the copy was fresh; -1: never.", value=age)
-        yield GaugeMetricFamily(
-            "omniroute_state_backlog", "Settlements waiting for the database.", value=health.backlog
-        )
-        yield GaugeMetricFamily(
-            "omniroute_state_database_up", "1 if it answered last time.", value=float(health.database_ok)
-        )
-        yield GaugeMetricFamily(
-            "omniroute_request_log_dropped", "Log rows dropped, queue full.", value=requestlog.dropped()
-        )
+
+def _in_force(cooldowns: list[status.CooldownData], lockouts: list[status.LockoutData]) -> Iterator[Metric]:
+    labels = ["provider", "connection"]
+    cooling = _gauge("cooldown_remaining_seconds", "Until the connection is used again.", [*labels, "kind"])
+    for cooldown in cooldowns:
+        cooling.add_metric([cooldown["provider"], cooldown["connection"], cooldown["kind"]], cooldown["remaining"])
+    locked = _gauge("lockout_remaining_seconds", "Until the model is used again there.", [*labels, "model"])
+    for lockout in lockouts:
+        locked.add_metric([lockout["provider"], lockout["connection"], lockout["model"]], lockout["remaining"])
+    yield from (cooling, locked)
+    yield _number("cooldowns", "Connections cooling down.", len(cooldowns))
+    yield _number("lockouts", "Pairs locked out.", len(lockouts))
+
+
+def _process() -> Iterator[Metric]:
+    health = get_registry().health
+    age = -1.0 if health.last_sync_at is None else (timezone.now() - health.last_sync_at).total_seconds()
+    yield _number("state_sync_age_seconds", "Since this process's copy was last fresh; -1: never.", age)
+    yield _number("state_backlog", "Settlements of this process that wait for the database.", health.backlog)
+    yield _number("state_database_up", "1 if the database answered this process last time.", health.database_ok)
+    yield _number(
+        "request_log_dropped", "Log rows that this process dropped, its queue being full.", requestlog.dropped()
+    )
+
+
+def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"omniroute_{name}", text, labels=labels)
+
+
+def _number(name: str, text: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"omniroute_{name}", text, value=value)

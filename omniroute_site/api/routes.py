@@ -108,9 +108,9 @@ def lock(request: HttpRequest, payload: schemas.LockAction) -> JsonResponse:
 
 
 @endpoint("GET", "/events/", reader, list[schemas.Event], tags="history")
-def events(request: HttpRequest, after: int = Query(0, ge=0), limit: int = Query(100, ge=1, le=1000)) -> JsonResponse:
+def events(request: HttpRequest, page: Query[schemas.EventsPage]) -> JsonResponse:
     """Every transition, cooldown, lockout and operator action after an id, oldest first."""
-    return JsonResponse(status.events_after(after, limit), safe=False)
+    return JsonResponse(status.events_after(page.after, page.limit), safe=False)
 
 
 @endpoint("GET", "/requests/{request_id}/", reader, dict[str, Any], tags="history")
@@ -119,8 +119,8 @@ def one_request(request: HttpRequest, request_id: str) -> JsonResponse:
     return JsonResponse(request_detail(request_id))
 
 
-@endpoint("POST", "/explain/", reader, dict[str, Any], tags="state")
-def explain_request(request: HttpRequest, payload: dict[str, Any] = Body(...)) -> JsonResponse:  # noqa: B008 (ninja's way)
+@endpoint("POST", "/explain/", reader, schemas.Explanation, tags="state")
+def explain_request(request: HttpRequest, payload: Body[dict[str, Any]]) -> JsonResponse:
     """The ordered targets of a chat body and what would stop each. Nothing is called, nothing changes."""
 
     async def on_the_loop() -> dict[str, Any]:

@@ -54,6 +54,13 @@ class LockAction(PairAction):
     duration: Duration | None = Field(None, alias="for")
 
 
+class EventsPage(Schema):
+    """Which events: those after an id, at most so many."""
+
+    after: int = Field(0, ge=0)
+    limit: int = Field(100, ge=1, le=1000)
+
+
 class Forced(Schema):
     """An operator's hold."""
 
@@ -102,8 +109,9 @@ class Transition(Schema):
     at: str
     cause: str
     failure_count: int | None
-    request_id: str | None
-    actor: str | None
+    request_id: str
+    actor: str
+    reason: str
 
 
 class BreakerDetail(Breaker):
@@ -117,7 +125,7 @@ class Cooldown(Schema):
 
     provider: str
     connection: str
-    kind: str | None
+    kind: str
     until: str
     remaining: float
     source: str
@@ -130,8 +138,8 @@ class Lockout(Schema):
     provider: str
     connection: str
     model: str
-    reason: str | None
-    locked_at: str | None
+    reason: str
+    locked_at: str
     until: str
     remaining: float
     attempts: int
@@ -147,20 +155,46 @@ class State(Schema):
 
 
 class Event(Schema):
-    """One fact: a transition, a cooldown, a lockout, an operator's action."""
+    """One fact: a transition, a cooldown, a lockout, an operator's action. What does not apply is empty."""
 
     id: int
     at: str
     name: str
     provider: str
+    connection: str
+    model: str
+    from_state: str
+    to_state: str
+    cause: str
+    kind: str
+    failure_count: int | None
+    request_id: str
+    actor: str
+    reason: str
+    data: dict[str, Any]
 
 
 class Target(Schema):
-    """One target of a chain as the gates would decide now."""
+    """One target of a chain as the gates decide now."""
 
     provider: str
-    connection: str | None
+    connection: str
     model: str
+    admitted: bool
+    probe: bool
+    reason: str | None
+    problem: str | None
+    until: str | None
+    retry_after: float | None
+
+
+class Explanation(Schema):
+    """The targets of a request in the order in which they would be tried."""
+
+    model: str
+    chain: str | None
+    strategy: str
+    targets: list[Target]
 
 
 class Error(Schema):

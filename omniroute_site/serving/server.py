@@ -14,6 +14,7 @@ from routing import lifecycle
 
 TICK = 0.05  # s between looks while draining
 LATE_ARRIVALS = 0.3  # s; a request already on its way on a kept-alive connection gets its 503 instead of a reset
+LAST_WORDS = 2.0  # s for a cancelled request to say so to its client and to give its permit back
 KEEP_ALIVE = 75  # s, longer than clients keep theirs, so that they close first
 
 
@@ -44,7 +45,7 @@ class DrainingServer(uvicorn.Server):
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Drain, then let uvicorn cancel what is left and run the application's own shutdown."""
+        """Drain, cancel what is left, then let uvicorn run the application's own shutdown."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
         lifecycle.begin_drain()
@@ -60,9 +61,18 @@ class DrainingServer(uvicorn.Server):
             if waited >= self._drain_for or (waited >= LATE_ARRIVALS and not self._busy()):
                 break
             await asyncio.sleep(TICK)
-        # uvicorn closes what is idle and waits this long for the rest; a moment is left for its own bookkeeping
-        self.config.timeout_graceful_shutdown = max(self._drain_for - (loop.time() - begun), 0.5)  # type: ignore[assignment]
+        await self._end_requests()
+        # what is idle is closed now; nothing is left to wait for but uvicorn's own bookkeeping
+        self.config.timeout_graceful_shutdown = 1
         await super().shutdown(sockets=sockets)
+
+    async def _end_requests(self) -> None:
+        """Cancel what still runs, and let it give its permits back before the state is flushed."""
+        tasks = set(self.server_state.tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=LAST_WORDS)
 
     def _busy(self) -> bool:
         return bool(self.server_state.tasks)
