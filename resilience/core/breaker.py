@@ -109,7 +109,11 @@ def is_stale(breaker: Breaker, now: datetime, *, generation: int, lease_id: str 
     """Whether an outcome comes too late to count: of an older generation, or of a probe whose lease is gone."""
     if generation != generation_at(breaker, now):
         return True
-    return breaker.state is State.HALF_OPEN and not breaker.holds(lease_id, now)
+    if breaker.forced is not None:
+        return False
+    if breaker.state is State.HALF_OPEN:
+        return not breaker.holds(lease_id, now)
+    return breaker.state is State.OPEN  # it admitted nobody under this generation
 
 
 def succeed(

@@ -77,7 +77,7 @@ def changes_nothing(
         return False
     if permit.lease_id is not None:
         return False
-    if permit.generation != breaker.generation:
+    if breakers.is_stale(breaker, now, generation=permit.generation, lease_id=None):
         return True
     if isinstance(outcome, Failure):
         return outcome.effects.breaker is BreakerEffect.RELEASE
@@ -86,7 +86,9 @@ def changes_nothing(
 
 def grows_window(breaker: Breaker, permit: Permit, outcome: Outcome) -> bool:
     """Whether an outcome that changes nothing else is still a call to count in the window."""
-    return isinstance(outcome, Success) and permit.generation == breaker.generation
+    if not isinstance(outcome, Success) or permit.generation != breaker.generation:
+        return False
+    return breaker.forced is not None or breaker.state is State.CLOSED or breaker.state is State.DEGRADED
 
 
 def _breaker_is_clean(breaker: Breaker, policy: Policy, now: datetime, unwritten: Window) -> bool:
@@ -97,9 +99,7 @@ def _breaker_is_clean(breaker: Breaker, policy: Policy, now: datetime, unwritten
         return False
     if breaker.state is State.CLOSED:
         return True
-    if breaker.state is not State.DEGRADED:
-        return False
-    config = policy.breaker
+    config = policy.breaker  # degraded: the others admit nobody without a lease
     calls, failures = breaker.window.merge(unwritten).add(now, config.window).totals(now, config.window)
     return calls >= max(1, config.minimum_calls) and failures / calls >= config.failure_rate / 2
 

@@ -143,7 +143,6 @@ def test_a_success_on_clean_layers_changes_nothing() -> None:
     [
         after(1),
         after(3),
-        after(5),
         after(1, Kind.RATE_LIMIT, sibling_usable=True),
         after(1, Kind.TIMEOUT),
         settled(FRESH, Failure(Kind.MODEL_UNAVAILABLE)),
@@ -204,3 +203,11 @@ def test_what_changes_nothing_changes_only_the_window(history: list[tuple[Kind |
             or result.cooldown == layers.cooldown
         )
         layers = result
+
+
+@pytest.mark.parametrize("outcome", [SUCCESS, Failure(Kind.TRANSIENT), Failure(Kind.CONTEXT_LENGTH)])
+def test_an_open_breaker_ignores_what_it_did_not_admit(outcome: Outcome) -> None:
+    layers = after(5)
+    assert settled(layers, outcome) is layers
+    assert changes_nothing(layers, POLICY, permit(layers), outcome, NOW)
+    assert not grows_window(layers.breaker, permit(layers), outcome)
