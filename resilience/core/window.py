@@ -17,7 +17,7 @@ BUCKETS = 20
 
 def bucket_width(window: timedelta) -> int:
     """Whole seconds that one bucket spans."""
-    return max(1, -(-int(window.total_seconds()) // BUCKETS))
+    return max(1, -(-(window.days * 86_400 + window.seconds) // BUCKETS))
 
 
 @dataclass(frozen=True, slots=True)
