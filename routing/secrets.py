@@ -28,9 +28,14 @@ def from_environment(value: str) -> str:
     if not value.startswith(ENV_PREFIX):
         return value
     name = value.removeprefix(ENV_PREFIX)
-    found = os.environ.get(name, "").strip()
+    found = environment_variable(name)
     if not found:
         raise UnusableSecretError(f"environment variable {name} is not set")
     if not (found.isascii() and found.isprintable()):
         raise UnusableSecretError(f"environment variable {name} holds what no header can carry")
     return found
+
+
+def environment_variable(name: str) -> str:
+    """Return a variable that the configuration names, empty if it is not set. Which ones there are is the operator's."""
+    return os.environ.get(name, "").strip()

@@ -133,7 +133,7 @@ def _connection(provider: models.Provider, row: models.Connection) -> values.Con
     headers: tuple[tuple[str, str], ...] = ()
     try:
         api_key = resolve_api_key(row)
-        headers = tuple((name.lower(), from_environment(value)) for name, value in row.headers.items())
+        headers = tuple(sorted((name.lower(), from_environment(value)) for name, value in row.headers.items()))
     except UnusableSecretError as error:
         problem = str(error)
         logger.warning(

@@ -76,7 +76,9 @@ class TablePoll:
         now = time.monotonic()
         if not self.failing or now - self._last_logged >= LOG_EVERY:
             self._last_logged = now
-            logger.warning("table.load_failed", exc_info=error, extra={"table_loaded_at": table_in_force.current().loaded_at})
+            logger.warning(
+                "table.load_failed", exc_info=error, extra={"table_loaded_at": table_in_force.current().loaded_at}
+            )
         self.failing = True
 
 

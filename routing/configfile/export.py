@@ -114,7 +114,7 @@ def _connection(row: Connection) -> _Leaf:
             "priority": row.priority,
             "weight": row.weight,
             "max_concurrency": row.max_concurrency,
-            **({"headers": row.headers} if row.headers else {}),
+            **({"headers": dict(sorted(row.headers.items()))} if row.headers else {}),
         }
     )
 

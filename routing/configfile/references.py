@@ -1,6 +1,5 @@
 """What a file says that only the rest of it, the rows or the environment can tell to be wrong."""
 
-import os
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from routing.configfile.document import Document
 from routing.configfile.problems import ConfigFileError, Path, Problem
 from routing.configfile.schema import ChainFile, ConfigFile, ProviderFile
 from routing.models import ClientKey, Connection, GatewaySettings, Provider
+from routing.secrets import ENV_PREFIX, environment_variable
 
 Mistakes = Iterator[tuple[Path, str]]
 
@@ -154,7 +154,7 @@ def _keys(file: ConfigFile, *, prune: bool) -> Mistakes:
 
 def literal_key(key: str) -> str:
     """Return a client key in clear: `env:NAME` is looked up, empty if there is none."""
-    return os.environ.get(key.removeprefix("env:"), "").strip() if key.startswith("env:") else key
+    return environment_variable(key.removeprefix(ENV_PREFIX)) if key.startswith(ENV_PREFIX) else key
 
 
 def integrity_problem(error: Exception) -> Problem:
