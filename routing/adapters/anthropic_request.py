@@ -18,7 +18,9 @@ from routing.adapters.tools import Tool, ToolUse, read_tools
 from routing.chains import Target
 from routing.errors import invalid_request
 
-DEFAULT_MAX_TOKENS = 4096  # Anthropic wants a number; every Claude since 3 can do this much
+# Anthropic wants a number. Every Claude since 3 can do the first; those that think unasked need the second, as
+# thoughts count, and can do more still
+DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS_THINKING = 4096, 16384
 MAX_USER_ID = 256  # characters
 JSON_INSTRUCTION = "Answer with one JSON object and nothing else."
 BUDGETS = {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32000}  # tokens
@@ -38,7 +40,7 @@ class MessagesRequest:
         limit = output_limit(client.body, target.facts, output_cap)
         self.document: dict[str, Any] = {
             "model": target.model,
-            "max_tokens": limit or target.facts.max_output_tokens or DEFAULT_MAX_TOKENS,
+            "max_tokens": limit or target.facts.max_output_tokens or self._default_limit,
             "messages": blocks.messages(conversation.turns),
         }
         if client.stream:
@@ -49,6 +51,10 @@ class MessagesRequest:
         self._add_sampling()
         self._add_stops()
         self._add_user()
+
+    @property
+    def _default_limit(self) -> int:
+        return DEFAULT_MAX_TOKENS_THINKING if self._generation.adaptive else DEFAULT_MAX_TOKENS
 
     def _drop(self, name: str) -> None:
         if name not in self.dropped:
@@ -90,21 +96,19 @@ class MessagesRequest:
         if not self._generation.thinks:
             self._drop_effort()
         elif self._generation.adaptive:
-            self._think_adaptively(wanted, limit, forced=forced)
+            self._think_adaptively(wanted, forced=forced)
         elif forced or conversation.in_tool_loop or conversation.turns[-1].role == "assistant":
             self._drop_effort()  # going on after a call needs the thoughts before it, which chat completions lose
         else:
             self._think_within(BUDGETS[wanted], limit)
 
-    def _think_adaptively(self, wanted: str, limit: int | None, *, forced: bool) -> None:
+    def _think_adaptively(self, wanted: str, *, forced: bool) -> None:
         levels = {"minimal": "low", "xhigh": "xhigh" if self._generation.effort_xhigh else "max"}
         self.document.setdefault("output_config", {})["effort"] = levels.get(wanted, wanted)
         if forced:
             self._drop_effort()
             return
         self.document["thinking"] = {"type": "adaptive"}
-        if limit is None and not self._target.facts.max_output_tokens:
-            self.document["max_tokens"] += BUDGETS[wanted]
 
     def _think_within(self, wanted: int, limit: int | None) -> None:
         limit = limit or self._target.facts.max_output_tokens

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
+import orjson
+
 from resilience.core.classify import ErrorFormat, classify_envelope
 from resilience.core.outcome import Failure
 from routing.chains import Target
+from routing.errors import invalid_request
 from routing.sse import Event
 from routing.upstream import USER_AGENT, UpstreamRequest
 
@@ -53,6 +56,14 @@ class Answer:
 
     body: bytes
     usage: Usage = field(default_factory=Usage)
+
+
+def encode(document: Mapping[str, Any]) -> bytes:
+    """A body to send. Raises GatewayError 400 for what is nested deeper than orjson writes, though not than it reads."""
+    try:
+        return orjson.dumps(document)
+    except orjson.JSONEncodeError as error:
+        raise invalid_request("The body is nested too deeply.") from error
 
 
 class Exchange(ABC):

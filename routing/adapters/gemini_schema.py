@@ -20,7 +20,7 @@ def schema_members(name: str, schema: Schema) -> Schema:
     """`{name: …}` in Gemini's dialect, or `{nameJsonSchema: …}` as it is; for `responseSchema`, `responseJsonSchema`."""
     try:
         return {name: _convert(schema, _Definitions(schema))}
-    except _MisfitError:
+    except (_MisfitError, RecursionError):  # nested without end is as little meant as it is convertible
         plain = {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
         return {f"{name.removesuffix('Schema')}JsonSchema": plain}
 

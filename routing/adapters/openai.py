@@ -9,7 +9,7 @@ from resilience.core.classify import ErrorFormat, find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Exchange, Usage
+from routing.adapters.base import Answer, Exchange, Usage, encode
 from routing.sse import Event
 from routing.upstream import UpstreamRequest
 
@@ -30,7 +30,7 @@ class ChatExchange(Exchange):
 
     def request(self) -> UpstreamRequest:
         """The client's body with the target's model, asking for usage in a stream."""
-        return UpstreamRequest(self.url(), self.headers(*self.credentials()), orjson.dumps(self.body()))
+        return UpstreamRequest(self.url(), self.headers(*self.credentials()), encode(self.body()))
 
     def url(self) -> str:
         """Where to send it."""

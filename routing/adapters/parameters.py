@@ -43,7 +43,9 @@ TABLE = (
     Parameter("stream", T, T),
     Parameter("stream_options", T, T, "usage is always counted; the client gets it if it asked"),
     Parameter("max_completion_tokens", T, T, "wins over `max_tokens`; at most the model's `max_output_tokens`"),
-    Parameter("max_tokens", T, T, "Anthropic needs one: `max_output_tokens` of the model, else 4096"),
+    Parameter(
+        "max_tokens", T, T, "Anthropic needs one: the model's `max_output_tokens`, else 4096, from Claude 4.6 16384"
+    ),
     Parameter("stop", T, T, "Anthropic: not of white space only; Gemini: at most 5"),
     Parameter("temperature", N, T, "Anthropic: at most 1; dropped where the model takes none and beside thinking"),
     Parameter("top_p", N, T, "Anthropic: dropped beside `temperature` from Claude 4.1, and like it"),

@@ -17,7 +17,7 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Exchange
+from routing.adapters.base import Answer, Exchange, encode
 from routing.sse import Event
 from routing.upstream import UpstreamRequest
 
@@ -53,7 +53,7 @@ class TranslatedExchange(Exchange):
         """The call to make, with nothing of the client's but what the target's format has a word for."""
         document, dropped = self.build()
         self.dropped_params = tuple(dropped)
-        return UpstreamRequest(self.url(), self.headers(*self.own_headers()), orjson.dumps(document))
+        return UpstreamRequest(self.url(), self.headers(*self.own_headers()), encode(document))
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
         """The answer in the client's format, unless the body is an error or nothing of the kind."""

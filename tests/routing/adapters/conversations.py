@@ -1,5 +1,6 @@
 """Requests as clients send them, each with what Anthropic and Gemini are to be sent: the goldens of both translations."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -29,7 +30,7 @@ class Golden(NamedTuple):
     messages: list[Json]
     anthropic: list[Json]
     gemini: list[Json]
-    system: list[str] = []
+    system: Sequence[str] = ()
 
 
 def user(*texts: str) -> Json:

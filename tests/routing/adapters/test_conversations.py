@@ -1,5 +1,7 @@
 """Messages of a chat completions request, as the other formats get them."""
 
+import json
+
 import pytest
 
 from routing.errors import GatewayError
@@ -12,7 +14,7 @@ def test_anthropic_is_sent(name: str) -> None:
     golden = GOLDENS[name]
     body = sent("anthropic", messages=golden.messages)
     assert body["messages"] == golden.anthropic
-    assert [block["text"] for block in body.get("system", [])] == golden.system
+    assert [block["text"] for block in body.get("system", [])] == list(golden.system)
 
 
 @pytest.mark.parametrize("name", GOLDENS)
@@ -20,7 +22,7 @@ def test_gemini_is_sent(name: str) -> None:
     golden = GOLDENS[name]
     body = sent("gemini", messages=golden.messages)
     assert body["contents"] == golden.gemini
-    assert [part["text"] for part in body.get("systemInstruction", {"parts": []})["parts"]] == golden.system
+    assert [part["text"] for part in body.get("systemInstruction", {"parts": []})["parts"]] == list(golden.system)
 
 
 def test_the_client_s_own_body_is_never_changed() -> None:
@@ -70,7 +72,9 @@ def test_newer_geminis_get_the_signature_that_the_client_kept_and_a_stand_in_whe
     for model, stand_in in (("gemini-3-pro-preview", "skip_thought_signature_validator"), ("gemini-2.5-pro", None)):
         contents = sent("gemini", model=model, messages=messages)["contents"]
         signatures = [
-            [part.get("thoughtSignature") for part in content["parts"]] for content in contents if content["role"] == "model"
+            [part.get("thoughtSignature") for part in content["parts"]]
+            for content in contents
+            if content["role"] == "model"
         ]
         assert signatures == [["c2lnbmF0dXJl", None], [stand_in, None]]
 
@@ -143,3 +147,16 @@ def test_gemini_refuses_what_it_cannot_name() -> None:
         with pytest.raises(GatewayError) as refused:
             sent("gemini", messages=messages)
         assert refused.value.param == param
+
+
+@pytest.mark.parametrize("format_", ["openai", "anthropic", "gemini"])
+def test_what_is_nested_too_deeply_to_be_written_is_refused(format_: str) -> None:
+    deep = '{"a":' * 500 + "1" + "}" * 500
+    calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": deep}}]
+    messages = [CALLED, {"role": "assistant", "tool_calls": calls}]
+    if format_ == "openai":
+        assert sent(format_, messages=messages)["messages"] == messages  # a text is as deep as it likes
+        messages = [{**CALLED, "x": json.loads(deep)}]
+    with pytest.raises(GatewayError) as refused:
+        sent(format_, messages=messages)
+    assert refused.value.code == "invalid_request"

@@ -52,7 +52,7 @@ ANTHROPIC: list[tuple[str, Json, Json, tuple[str, ...]]] = [
     (
         "a model that takes no samplers",
         {"model": NEWEST, "temperature": 0.3, "top_p": 1},
-        {"max_tokens": 4096},
+        {"max_tokens": 16384},
         ("temperature",),
     ),
     ("user", {"user": "u-1"}, {"max_tokens": 4096, "metadata": {"user_id": "u-1"}}, ()),
@@ -90,7 +90,12 @@ ANTHROPIC: list[tuple[str, Json, Json, tuple[str, ...]]] = [
         {"max_tokens": 1500, "thinking": {"type": "enabled", "budget_tokens": 1024}},
         (),
     ),
-    ("a model that cannot think", {"model": OLD, "reasoning_effort": "high"}, {"max_tokens": 4096}, ("reasoning_effort",)),
+    (
+        "a model that cannot think",
+        {"model": OLD, "reasoning_effort": "high"},
+        {"max_tokens": 4096},
+        ("reasoning_effort",),
+    ),
     (
         "a model that is said not to think",
         {"facts": ModelFacts(reasoning=False), "reasoning_effort": "high"},
@@ -178,7 +183,9 @@ GEMINI: list[tuple[str, Json, Json, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "body", "left_out"), [row[1:] for row in ANTHROPIC], ids=[row[0] for row in ANTHROPIC])
+@pytest.mark.parametrize(
+    ("wanted", "body", "left_out"), [row[1:] for row in ANTHROPIC], ids=[row[0] for row in ANTHROPIC]
+)
 def test_anthropic_is_told(wanted: Json, body: Json, left_out: tuple[str, ...]) -> None:
     assert anthropic(**wanted) == body
     assert dropped("anthropic", **wanted) == left_out
@@ -307,9 +314,10 @@ def test_what_would_not_is_dropped_and_recorded(format_: str) -> None:
     recorded = {
         row.name
         for row in TABLE
-        if {"anthropic": row.anthropic, "gemini": row.gemini}[format_] is Fate.DROPPED and row.name != "parallel_tool_calls"
+        if {"anthropic": row.anthropic, "gemini": row.gemini}[format_] is Fate.DROPPED
+        and row.name != "parallel_tool_calls"
     }
-    asked = {name: 5 for name in recorded} | {"parallel_tool_calls": True, "unheard_of": 1}
+    asked = dict.fromkeys(recorded, 5) | {"parallel_tool_calls": True, "unheard_of": 1}
     assert set(dropped(format_, **asked)) == recorded | {"unheard_of"}
 
 
