@@ -112,7 +112,7 @@ _TABLE = (
     ),
     Act(
         name="lock",
-        button="Lock model…",
+        button="Lock…",
         submit="Lock",
         scope=Scope.PROVIDER,
         form=LockForm,

@@ -46,8 +46,7 @@ def board_cells(old: Board | None, new: Board) -> Cells:
 
 def _wall(old: Board | None, new: Board) -> Cells:
     """The tiles: all of them if one came, went or moved, else those that changed, else their traffic alone."""
-    order = [circuit.slug for circuit in new.circuits]
-    if old is None or [circuit.slug for circuit in old.circuits] != order:
+    if old is None or _places(old) != _places(new):
         return {"wall-note": draw("wall_note", board=new), "wall": draw("wall", board=new)}
     cells: Cells = {}
     if (old.troubled, old.healthy, old.disabled) != (new.troubled, new.healthy, new.disabled):
@@ -55,6 +54,10 @@ def _wall(old: Board | None, new: Board) -> Cells:
     for before, after in zip(old.circuits, new.circuits, strict=True):
         cells.update(circuit_cell(before, after))
     return cells
+
+
+def _places(board: Board) -> list[tuple[str, bool]]:
+    return [(circuit.slug, circuit.calm) for circuit in board.circuits]
 
 
 def circuit_cell(before: Circuit, after: Circuit) -> Cells:

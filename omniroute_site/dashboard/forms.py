@@ -40,6 +40,7 @@ class LengthField(forms.CharField):
 class AskForm(forms.Form):
     """A reason: what the next person on call will read."""
 
+    use_required_attribute = False  # the server says what is missing, beside the field and in its own words
     reason = forms.CharField(
         max_length=500,
         error_messages={"required": "Say why: it is what the next person on call will read."},

@@ -15,6 +15,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.browser import PASSWORD
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -95,7 +97,7 @@ class Site:
         return self.simulator_url
 
     def _run(self, *arguments: str) -> str:
-        done = subprocess.run(  # noqa: S603 (our own commands)
+        done = subprocess.run(
             [sys.executable, *arguments], cwd=ROOT, env=self.environment, check=False, capture_output=True, text=True
         )
         if done.returncode:
@@ -103,7 +105,7 @@ class Site:
         return done.stdout
 
     def _spawn(self, *arguments: str) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(
             [sys.executable, *arguments], cwd=ROOT, env=self.environment, stdout=self._log, stderr=self._log
         )
 
@@ -129,11 +131,11 @@ def _end(process: "subprocess.Popen[bytes]", with_signal: signal.Signals = signa
         process.wait()
 
 
-def log_in(page: Page, name: str, password: str = "look-at-the-board") -> None:
+def log_in(page: Page, name: str) -> None:
     """Through the login form, as people do."""
     page.goto("/login/")
     page.fill("[name=username]", name)
-    page.fill("[name=password]", password)
+    page.fill("[name=password]", PASSWORD)
     page.click("button[type=submit]")
     page.wait_for_url(re.compile(r"/$"))
 

@@ -31,8 +31,8 @@ from resilience.models import BreakerState, ModelLockout, ResilienceEvent
 from resilience.models import Cooldown as CooldownRow
 from routing.ids import uuid7_floor
 from routing.models import Connection, FallbackChain, FallbackEntry, Provider, RequestLog
+from tests.browser import PASSWORD
 
-PASSWORD = "look-at-the-board"
 FLEET = {
     "anthropic": ("anthropic", ["main"]),
     "azure-eu": ("azure", ["main", "spare"]),

@@ -15,21 +15,21 @@ MOST_NAMES = 5
 def impact_of_opening(provider: str, at: datetime) -> list[str]:
     """Sentences: the provider's share of the last hour, chains that use it, and those left with one target or none."""
     now = read_now(at)
-    using = 0
+    using: list[str] = []
     alone: list[str] = []
     dead: list[str] = []
     for chain in now.table.chains.values():
         entries = [entry for entry in chain.entries if entry.enabled and entry.provider.enabled]
         if not chain.enabled or not any(entry.provider.slug == provider for entry in entries):
             continue
-        using += 1
+        using.append(chain.model)
         left = sum(entry.provider.slug != provider and standing_of(entry, now).usable for entry in entries)
         if left <= 1:
             (alone if left else dead).append(chain.model)
     lines = [_share(provider, at)]
     if not using:
         return [*lines, "No chain uses it."]
-    lines.append(f"{using} chain{'s use' if using > 1 else ' uses'} it.")
+    lines.append(f"{_names(using)} {'use' if len(using) > 1 else 'uses'} it.")
     if dead:
         lines.append(f"{_names(dead)} would have no target left.")
     if alone:

@@ -13,6 +13,7 @@ from resilience.reading import load_all
 from resilience.registry import get_registry
 from routing import table
 from routing.table import RoutingTable
+from routing.table_compile import UnsettledRowsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,14 @@ class Now:
         return next((one for one in self.lockouts.get((provider, connection), ()) if one.model == model), None)
 
 
+def routes() -> RoutingTable:
+    """The routing table as the rows are; the one in force while somebody writes faster than it can be read."""
+    try:
+        return table.refresh()
+    except UnsettledRowsError:
+        return table.current()
+
+
 def read_now(at: datetime) -> Now:
     """Read it all."""
     state = load_all()
@@ -51,7 +60,7 @@ def read_now(at: datetime) -> Now:
             lockouts[lockout.provider, lockout.connection].append(lockout)
     return Now(
         at=at,
-        table=table.refresh(),
+        table=routes(),
         breakers=breakers,
         cooldowns={(one.provider, one.connection): one for one in state.cooldowns if one.in_force(at)},
         lockouts=dict(lockouts),

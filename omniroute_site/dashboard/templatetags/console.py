@@ -30,7 +30,7 @@ MARKS: Mapping[str, str] = MappingProxyType(
 @register.simple_tag
 def mark(name: str) -> SafeString:
     """Return the shape of a state: ● closed, ◐ degraded, ■ open, ◇ half-open, ⚑ forced."""
-    return mark_safe(f'<svg class="mark" viewBox="0 0 14 14" aria-hidden="true">{MARKS[name]}</svg>')  # noqa: S308 (own text)
+    return mark_safe(f'<svg class="mark" data-tone="{name}" viewBox="0 0 14 14" aria-hidden="true">{MARKS[name]}</svg>')  # noqa: S308 (own text)
 
 
 @register.simple_tag

@@ -16,7 +16,7 @@ from omniroute_site.dashboard.forms import AskForm
 from omniroute_site.dashboard.rows import dom_id
 from omniroute_site.dashboard.selectors.board import read_board
 from omniroute_site.dashboard.selectors.impact import impact_of_opening
-from routing import table
+from omniroute_site.dashboard.selectors.state import routes
 
 
 @require_GET
@@ -51,7 +51,7 @@ def act(request: ConsoleRequest) -> HttpResponse:
 def _target(given: QueryDict) -> Target:
     """The thing meant. Raises Http404 if no such provider or connection is configured."""
     target = Target(given.get("provider", ""), given.get("connection", ""), given.get("model", ""))
-    provider = table.refresh().providers.get(target.provider)
+    provider = routes().providers.get(target.provider)
     if provider is None:
         raise Http404
     if target.connection and target.connection not in {connection.slug for connection in provider.connections}:
@@ -60,7 +60,7 @@ def _target(given: QueryDict) -> Target:
 
 
 def _form(chosen: Act, target: Target, data: QueryDict | None) -> AskForm:
-    provider = table.refresh().providers[target.provider]
+    provider = routes().providers[target.provider]
     connections = [connection.slug for connection in provider.connections]
     return chosen.form(data, auto_id=f"ask-{target.key}-%s", connections=connections)
 

@@ -9,15 +9,15 @@ from django.views.decorators.http import require_safe
 from omniroute_site.dashboard.access import ConsoleRequest, for_viewers, viewer_of
 from omniroute_site.dashboard.forms import FilterForm
 from omniroute_site.dashboard.selectors.requests import Filter, read_request, read_requests
-from routing import table
+from omniroute_site.dashboard.selectors.state import routes
 
 
 @require_safe
 @for_viewers
 def requests(request: ConsoleRequest) -> HttpResponse:
     """Requests, newest first."""
-    routes = table.refresh()
-    form = FilterForm(request.GET, chains=routes.chains, providers=routes.providers)
+    known = routes()
+    form = FilterForm(request.GET, chains=known.chains, providers=known.providers)
     kept = Filter(**form.cleaned_data) if form.is_valid() else Filter()
     context = {
         "page": "requests",
