@@ -13,16 +13,23 @@ _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]+")
 
 
 def validate_base_url(value: str) -> None:
-    """Allow an absolute http or https URL without credentials, query or fragment. Names without a dot are fine."""
-    allowed = "must be an http:// or https:// URL without credentials, query or fragment"
+    """Allow an absolute http or https URL without credentials or fragment. Names without a dot are fine.
+
+    The only query is Azure's `?api-version=…`.
+    """
+    allowed = "must be an http:// or https:// URL without credentials, query (but ?api-version=… for Azure) or fragment"
     try:
         parts = urlsplit(value)
         _ = parts.port  # out of range raises here
     except ValueError as error:
         raise ValidationError(f"{allowed} ({error})") from error
     complete = parts.scheme in ("http", "https") and parts.hostname and _HOST.fullmatch(parts.netloc)
-    if not complete or parts.query or parts.fragment or re.search(r"[\s\\\x00-\x1f]", value):
+    if not complete or _query_is_strange(parts.query) or parts.fragment or re.search(r"[\s\\\x00-\x1f]", value):
         raise ValidationError(allowed)
+
+
+def _query_is_strange(query: str) -> bool:
+    return bool(query) and not re.fullmatch(r"api-version=[\w.-]+", query)
 
 
 def validate_headers(headers: object) -> None:
