@@ -4,7 +4,16 @@ from routing.simulator.behaviour import Behaviour, Mode
 from routing.simulator.completion import Call, Completion, Tool, complete, count_tokens, next_number, text_of
 from routing.simulator.http import Request
 from routing.simulator.openai import bearer, retry_after_header
-from routing.simulator.wire import Answer, ErrorAnswer, InvalidRequestError, Json, event, model_in, read_object
+from routing.simulator.wire import (
+    Answer,
+    ErrorAnswer,
+    InvalidRequestError,
+    Json,
+    event,
+    model_in,
+    objects_in,
+    read_object,
+)
 
 MODELS = ("claude-sonnet-4", "claude-haiku-4")
 
@@ -116,14 +125,13 @@ def read_messages(document: Json) -> Call:
 
 def read_tools(tools: object) -> tuple[Tool, ...]:
     """The tools offered."""
-    rows = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    rows = objects_in(tools)
     return tuple(Tool(tool["name"], tool.get("input_schema")) for tool in rows if isinstance(tool.get("name"), str))
 
 
 def has_tool_result(content: object) -> bool:
     """Whether a user message brings a tool's result back."""
-    parts = content if isinstance(content, list) else []
-    return any(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
+    return any(part.get("type") == "tool_result" for part in objects_in(content))
 
 
 def answer_messages(document: Json, behaviour: Behaviour) -> Answer:

@@ -96,7 +96,7 @@ def complete(call: Call, words: int, text: str | None) -> Completion:
     pieces = pieces_for(call, words, text)
     truncated = call.max_tokens is not None and len(pieces) > call.max_tokens
     if truncated:
-        pieces = pieces[: call.max_tokens]
+        pieces = pieces[: max(0, call.max_tokens or 0)]
     return Completion(pieces, (), truncated=truncated, input_tokens=call.input_tokens, output_tokens=len(pieces))
 
 

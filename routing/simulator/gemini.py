@@ -11,7 +11,7 @@ from routing.simulator.completion import Call, Completion, Tool, complete, count
 from routing.simulator.gemini_errors import FILTERED, REFUSAL_STATUSES, error_answer, error_document
 from routing.simulator.http import Request
 from routing.simulator.openai import DEFAULT_DIMENSIONS, bearer, vector
-from routing.simulator.wire import Answer, ErrorAnswer, InvalidRequestError, Json, read_object
+from routing.simulator.wire import Answer, ErrorAnswer, InvalidRequestError, Json, objects_in, read_object
 
 MODELS = ("gemini-2.5-flash", "gemini-2.5-pro")
 
@@ -82,9 +82,7 @@ def act(action: str, model: str, document: Json, request: Request, behaviour: Be
     if action == "embedContent":
         return Answer(model, {"embedding": embedding(document)})
     if action == "batchEmbedContents":
-        rows = document.get("requests")
-        rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        return Answer(model, {"embeddings": [embedding(row) for row in rows]})
+        return Answer(model, {"embeddings": [embedding(row) for row in objects_in(document.get("requests"))]})
     call = read_contents(document, model)
     if action == "countTokens":
         return Answer(model, {"totalTokens": call.input_tokens})
@@ -134,7 +132,6 @@ def read_contents(document: Json, model: str) -> Call:
     ]
     system, config = member(document, "systemInstruction"), member(document, "generationConfig")
     calling = member(member(document, "toolConfig"), "functionCallingConfig")
-    allowed = calling.get("allowedFunctionNames")
     limit, count = config.get("maxOutputTokens"), config.get("candidateCount")
     return Call(
         model=model,
@@ -144,15 +141,19 @@ def read_contents(document: Json, model: str) -> Call:
         max_tokens=limit if isinstance(limit, int) else None,
         choices=count if isinstance(count, int) and 1 <= count <= 8 else 1,
         tools=() if calling.get("mode") == "NONE" else read_tools(document.get("tools")),
-        forced=(str(allowed[0]) if isinstance(allowed, list) and allowed else "")
-        if calling.get("mode") == "ANY"
-        else None,
-        answers_user=not any(
-            "functionResponse" in part for part in contents[-1].get("parts") or () if isinstance(part, dict)
-        ),
+        forced=read_forced(calling),
+        answers_user=not any("functionResponse" in part for part in objects_in(contents[-1].get("parts"))),
         schema=config.get("responseSchema") or config.get("responseJsonSchema"),
         json_wanted=config.get("responseMimeType") == "application/json",
     )
+
+
+def read_forced(calling: Json) -> str | None:
+    """The name of the function that must be called, "" for any, None if none must."""
+    if calling.get("mode") != "ANY":
+        return None
+    allowed = calling.get("allowedFunctionNames")
+    return str(allowed[0]) if isinstance(allowed, list) and allowed else ""
 
 
 def member(document: Json, name: str) -> Json:
@@ -164,14 +165,12 @@ def member(document: Json, name: str) -> Json:
 
 def read_tools(tools: object) -> tuple[Tool, ...]:
     """The functions offered."""
-    functions: list[object] = []
-    for tool in tools if isinstance(tools, list) else ():
-        if isinstance(tool, dict):
-            functions += tool.get("functionDeclarations") or tool.get("function_declarations") or []
+    declared = [tool.get("functionDeclarations", tool.get("function_declarations")) for tool in objects_in(tools)]
     return tuple(
         Tool(function["name"], function.get("parameters") or function.get("parametersJsonSchema"))
-        for function in functions
-        if isinstance(function, dict) and isinstance(function.get("name"), str)
+        for functions in declared
+        for function in objects_in(functions)
+        if isinstance(function.get("name"), str)
     )
 
 

@@ -117,8 +117,9 @@ class Connection(asyncio.Protocol):
                 return
         self._end_entry()
         self._task = None
-        self._transport.resume_reading()
-        self._serve()
+        if not self._transport.is_closing():
+            self._transport.resume_reading()
+            self._serve()
 
     def _finish(self, end: End) -> None:
         self._end_entry()

@@ -86,6 +86,11 @@ def read_object(body: bytes) -> Json:
     return document
 
 
+def objects_in(value: object) -> list[Json]:
+    """The objects in what should be a list of them."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def model_in(body: bytes) -> str:
     """The member `model` of a body; "" if there is none to be found."""
     try:

@@ -88,7 +88,7 @@ def start(children: Children, *, port: int, plain_port: int, stream_port: int, c
 
 def manage(arguments: list[str], env: dict[str, str]) -> None:
     """Run a management command. Raises BenchError."""
-    ran = subprocess.run(  # noqa: S603 (commands are made here)
+    ran = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), *arguments],
         cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip

@@ -87,7 +87,7 @@ class Children:
         """Start a command on a core, its output going to a file. In a session of its own, so that ^C reaches us alone."""
         log_path = self.folder / f"{name}.log"
         with log_path.open("wb") as log:
-            process = subprocess.Popen(  # noqa: S603 (commands are made here)
+            process = subprocess.Popen(
                 pinned(command, core),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -147,7 +147,7 @@ def whole(value: float | None) -> str:
 def commit() -> str:
     """The checked-out commit, "" outside git."""
     command = ["git", "describe", "--always", "--dirty"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 (fixed words)
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return ran.stdout.strip()
 
 

@@ -35,9 +35,7 @@ def run(load: Load, *, streams: int, timeout: float) -> Streams:
     """Read streams in a pinned process. Raises BenchError unless all of them came whole."""
     command = [sys.executable, "-m", "tests.bench.stream_load", load.url, load.model, load.api_key, str(streams)]
     try:
-        ran = subprocess.run(  # noqa: S603 (the command is made here)
-            pinned(command, load.core), capture_output=True, text=True, timeout=timeout, check=False
-        )
+        ran = subprocess.run(pinned(command, load.core), capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired as error:
         raise BenchError(f"the streams from {load.url} did not end within {timeout:g} s") from error
     if ran.returncode:
