@@ -41,7 +41,7 @@ chains: []
     assert mistakes(text) == [
         "line 7: providers[1].slug: must be lower-case letters, digits and hyphens, at most 64 characters",
         "line 8: providers[1].format: must be one of openai, anthropic, gemini, azure",
-        "line 9: providers[1].base_url: must be an http:// or https:// URL without credentials, query or fragment",
+        "line 9: providers[1].base_url: must be an http:// or https:// URL without credentials, query (but ?api-version=… for Azure) or fragment",
         "line 11: providers[1].breaker.failure_threshold: must be a whole number from 1 to 10000",
         (
             "line 12: providers[1].breaker.surprise: is not known here; known are failure_threshold, "
