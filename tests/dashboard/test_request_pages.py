@@ -1,0 +1,104 @@
+"""The request list, and one request as a waterfall."""
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+from django.test import Client
+from django.utils import timezone
+
+from omniroute_site.dashboard.selectors.requests import PAGE_SIZE
+from routing.models import FallbackChain
+from tests.dashboard.conftest import attempt, log
+
+
+def listed(client: Client, query: str = "") -> list[str]:
+    return re.findall(r'data-request="([^"]+)"', client.get(f"/requests/{query}").content.decode())
+
+
+def test_newest_stand_first(operator: Client, fleet: FallbackChain) -> None:
+    now = timezone.now()
+    rows = [log(now - timedelta(seconds=age)) for age in (30, 10, 20)]
+    assert listed(operator) == [str(rows[position].pk) for position in (1, 2, 0)]
+
+
+def test_pages_follow_each_other_without_gap_or_repetition(operator: Client, fleet: FallbackChain) -> None:
+    now = timezone.now()
+    rows = [str(log(now - timedelta(seconds=age)).pk) for age in range(PAGE_SIZE + 5)]
+    page = operator.get("/requests/").content.decode()
+    older = re.search(r'href="(\?[^"]*before=[^"]*)">Older', page)
+    assert older is not None
+    assert listed(operator) == rows[:PAGE_SIZE]
+    assert listed(operator, older[1].replace("&amp;", "&")) == rows[PAGE_SIZE:]
+
+
+def test_the_list_is_filtered(operator: Client, fleet: FallbackChain) -> None:
+    failed = log(outcome="failed", provider="", connection="", model="", status=502, code="upstream_error")
+    log(chain="cheap", provider="groq")
+    assert listed(operator, "?outcome=failed") == [str(failed.pk)]
+    assert len(listed(operator, "?provider=groq")) == 1
+    assert len(listed(operator, "?chain=cheap&provider=groq&outcome=answered")) == 1
+    assert "No request like that" in operator.get("/requests/?chain=gone").content.decode()
+
+
+def test_nonsense_in_a_filter_is_answered_with_its_error(operator: Client, fleet: FallbackChain) -> None:
+    answer = operator.get("/requests/?outcome=exploded")
+    assert answer.status_code == 422
+    assert "Select a valid choice" in answer.content.decode()
+
+
+def test_an_empty_log_says_so(operator: Client) -> None:
+    assert "No request yet" in operator.get("/requests/").content.decode()
+
+
+def test_one_request_shows_attempts_skips_codes_and_tokens(operator: Client, fleet: FallbackChain) -> None:
+    request = log(
+        targets=[
+            attempt(decision="failed", reason="transient", status=503, message="overloaded", ended=0.3, first_token=None),
+            attempt("anthropic", decision="skipped", reason="breaker_open", retry_after=24.0),
+            attempt("groq", started=0.3, headers=0.4, first_token=0.8, ended=2.0),
+        ],
+        outcome="rescued", duration=2.0, cost=Decimal("0.0084"), attempts=2, provider="groq", fallback=True,
+    )  # fmt: skip
+    page = operator.get(f"/requests/{request.pk}/").content.decode()
+    for text in ("rescued", "503 transient", "overloaded", "breaker open", "for 24 s more", "first token after 0.50 s"):
+        assert text in page
+    for text in ("12 in · 34 out", "$0.0084", "my-app", "0.9 ms"):
+        assert text in page
+    assert re.findall(r"<tr data-decision=\"(\w+)\"><td>(\d?)", page) == [
+        ("failed", "1"),
+        ("skipped", ""),
+        ("answered", "2"),
+    ]
+
+
+def test_the_waterfall_is_to_scale(operator: Client, fleet: FallbackChain) -> None:
+    request = log(
+        targets=[
+            attempt(decision="failed", reason="transient", started=0.0, headers=0.1, first_token=None, ended=0.5),
+            attempt("groq", started=0.5, headers=0.6, first_token=1.0, ended=2.0),
+        ],
+        duration=2.0,
+    )
+    page = operator.get(f"/requests/{request.pk}/").content.decode()
+    bars = re.findall(r'<rect class="(\w+)" x="([\d.]+)" y="3" width="([\d.]+)"', page)
+    assert [(part, float(x), float(width)) for part, x, width in bars] == [
+        ("connecting", 0.0, 50.0), ("failed", 50.0, 200.0),
+        ("connecting", 250.0, 50.0), ("waiting", 300.0, 200.0), ("streaming", 500.0, 500.0),
+    ]  # fmt: skip
+
+
+def test_a_request_refused_at_once_has_a_page_too(operator: Client, fleet: FallbackChain) -> None:
+    request = log(targets=[], outcome="rejected", status=401, code="invalid_api_key", provider="", duration=0.0)
+    page = operator.get(f"/requests/{request.pk}/").content.decode()
+    assert "invalid_api_key" in page
+    assert "No target was asked" in page
+
+
+def test_rows_with_missing_or_odd_moments_are_drawn(operator: Client, fleet: FallbackChain) -> None:
+    bare = {"provider": "openai", "connection": "main", "model": "gpt-4o", "decision": "failed"}
+    request = log(
+        targets=[bare, attempt(started=9.0, ended=1.0), attempt(decision="started", ended=None)], duration=1.0
+    )
+    assert operator.get(f"/requests/{request.pk}/").status_code == 200
+    assert operator.get("/").status_code == 200
