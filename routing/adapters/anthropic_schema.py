@@ -61,7 +61,8 @@ def _compose(closed: dict[str, Any], rest: dict[str, Any], depth: int) -> None:
 def _close(closed: dict[str, Any], rest: dict[str, Any], depth: int) -> None:
     """An object has the members it names and no others."""
     properties = rest.pop("properties", None) or {}
-    if rest.pop("additionalProperties", None) is not False and not properties:
+    is_closed = rest.pop("additionalProperties", None) is False
+    if not isinstance(properties, dict) or not (properties or is_closed):
         raise invalid_request(
             "An object without named properties cannot be expressed for this target.", "response_format"
         )

@@ -6,23 +6,69 @@ Source: https://ai.google.dev/api/caching#Schema
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-KEPT = ("title", "description", "pattern", "minimum", "maximum")
-SIZES = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+import orjson
+
+KEPT = frozenset(
+    {
+        "title",
+        "nullable",
+        "description",
+        "pattern",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "minLength",
+        "maxLength",
+        "minProperties",
+        "maxProperties",
+    }
+)
+INDIRECT = frozenset({"$ref", "anyOf", "oneOf", "allOf", "enum", "const"})
 TYPES = ("string", "number", "integer", "boolean", "object", "array")
-FORMATS = {"string": ("date-time", "enum"), "number": ("float", "double"), "integer": ("int32", "int64")}
+FORMATS: Mapping[Any, tuple[str, ...]] = {
+    "string": ("date-time", "enum"),
+    "number": ("float", "double"),
+    "integer": ("int32", "int64"),
+}
+
+MAX_REFERENCES = 500  # followed in one schema: a few lines that refer to each other can stand for gigabytes
+MAX_REMEMBERED = 16 * 1024  # bytes; 512 of these are all that conversions may hold in memory
 
 Schema = dict[str, Any]
 
 
 def schema_members(name: str, schema: Schema) -> Schema:
-    """`{name: …}` in Gemini's dialect, or `{nameJsonSchema: …}` as it is; for `responseSchema`, `responseJsonSchema`."""
+    """`{name: …}` in Gemini's dialect, or `{nameJsonSchema: …}` as it is; for `responseSchema`, `responseJsonSchema`.
+
+    The result is shared between requests: read it only. Agents send the same tools with each turn, and converting
+    some dozens of them takes longer than all the rest of a request.
+    """
+    try:
+        text = orjson.dumps(schema)
+    except orjson.JSONEncodeError:
+        return _as_it_is(name, schema)  # too deep to be sent, which is for the sender to say
+    return _remembered(name, text) if len(text) <= MAX_REMEMBERED else _members(name, schema)
+
+
+@lru_cache(maxsize=512)
+def _remembered(name: str, text: bytes) -> Schema:
+    return _members(name, orjson.loads(text))
+
+
+def _members(name: str, schema: Schema) -> Schema:
     try:
         return {name: _convert(schema, _Definitions(schema))}
-    except (_MisfitError, RecursionError):  # nested without end is as little meant as it is convertible
-        plain = {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
-        return {f"{name.removesuffix('Schema')}JsonSchema": plain}
+    except (_MisfitError, RecursionError, TypeError):  # nested almost without end, or no schema: Google will say so
+        return _as_it_is(name, schema)
+
+
+def _as_it_is(name: str, schema: Schema) -> Schema:
+    plain = {key: value for key, value in schema.items() if key not in ("$schema", "$id")}
+    return {f"{name.removesuffix('Schema')}JsonSchema": plain}
 
 
 class _MisfitError(Exception):
@@ -36,9 +82,13 @@ class _Definitions:
         found = {f"#/{place}/": schema.get(place) for place in ("$defs", "definitions")}
         self._by_place = {place: value for place, value in found.items() if isinstance(value, dict)}
         self._following: list[str] = []
+        self._left = MAX_REFERENCES
 
     def follow(self, reference: Any, schema: Schema) -> Schema:
         """What the reference stands for, converted."""
+        self._left -= 1
+        if self._left < 0:
+            raise _MisfitError
         for place, definitions in self._by_place.items():
             name = str(reference).removeprefix(place)
             if name in definitions and name != reference and name not in self._following:
@@ -52,23 +102,24 @@ class _Definitions:
 def _convert(schema: Any, definitions: _Definitions) -> Schema:
     if not isinstance(schema, dict):
         raise _MisfitError
+    kind = schema.get("type")
+    if isinstance(kind, str) and INDIRECT.isdisjoint(schema):  # nearly every one
+        if kind not in TYPES:
+            raise _MisfitError
+        return {"type": kind.upper(), **_kept(schema), **_inside(kind, schema, definitions)}
     if "$ref" in schema:
         return definitions.follow(schema["$ref"], schema)
-    kind = schema.get("type")
     if isinstance(kind, list):
         return _either([{**schema, "type": one} for one in kind], {}, definitions)
     for name in ("anyOf", "oneOf"):
         if isinstance(variants := schema.get(name), list):
             return _either(variants, _without(schema, name), definitions)
-    if isinstance(parts := schema.get("allOf"), list):
-        if len(parts) != 1 or not isinstance(parts[0], dict):
-            raise _MisfitError
+    parts = schema.get("allOf")
+    if isinstance(parts, list) and len(parts) == 1 and isinstance(parts[0], dict):
         return _convert({**parts[0], **_without(schema, "allOf")}, definitions)
-    if "enum" in schema or "const" in schema:
-        return {"type": "STRING", "format": "enum", **_kept(schema), **_enum(schema)}
-    if kind not in TYPES:
+    if parts is not None or ("enum" not in schema and "const" not in schema):
         raise _MisfitError
-    return {"type": kind.upper(), **_kept(schema), **_inside(kind, schema, definitions)}
+    return {"type": "STRING", "format": "enum", **_kept(schema), **_enum(schema)}
 
 
 def _either(variants: list[Any], beside: Schema, definitions: _Definitions) -> Schema:
@@ -84,11 +135,9 @@ def _either(variants: list[Any], beside: Schema, definitions: _Definitions) -> S
 
 
 def _kept(schema: Mapping[str, Any]) -> Schema:
-    kept = {name: schema[name] for name in (*KEPT, *SIZES) if schema.get(name) is not None}
-    if schema.get("format") in FORMATS.get(str(schema.get("type")), ()):
+    kept = {name: value for name, value in schema.items() if name in KEPT and value is not None}
+    if "format" in schema and schema["format"] in FORMATS.get(schema.get("type"), ()):
         kept["format"] = schema["format"]
-    if schema.get("nullable") is True:
-        kept["nullable"] = True
     return kept
 
 

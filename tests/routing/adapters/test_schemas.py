@@ -129,3 +129,9 @@ def test_gemini_s_dialect(given: Json, converted: Json) -> None:
 )
 def test_a_schema_that_gemini_s_dialect_lacks_is_sent_as_it_is(misfit: Json) -> None:
     assert schema_members("parameters", {"$schema": "x", **misfit}) == {"parametersJsonSchema": misfit}
+
+
+def test_a_schema_that_stands_for_gigabytes_is_not_written_out() -> None:
+    pair = [{"type": "object", "properties": {side: {"$ref": f"#/$defs/{n}"} for side in "ab"}} for n in range(1, 41)]
+    bomb = {"$ref": "#/$defs/0", "$defs": {**{str(n): value for n, value in enumerate(pair)}, "40": TEXT}}
+    assert schema_members("parameters", bomb) == {"parametersJsonSchema": bomb}
