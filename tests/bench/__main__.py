@@ -17,6 +17,7 @@ from tests.bench.processes import BenchError, Child, Children, free_port, requir
 from tests.bench.report import GATEWAY, NGINX, UPSTREAM, Report
 
 SERVER_CORE, LOAD_CORE = 0, 1
+BUSY = 0.5  # load average above which somebody else is at work
 
 
 def say(line: str) -> None:
@@ -56,6 +57,9 @@ def sizes_of(asked: argparse.Namespace) -> Sizes:
 def run(asked: argparse.Namespace, children: Children) -> Report:
     """Start, measure, report. Raises BenchError."""
     sizes = sizes_of(asked)
+    load_before = os.getloadavg()[0]
+    if load_before > BUSY:
+        say(f"warning: the machine is busy already (load average {load_before:.1f}); the figures will show it")
     plain_port, stream_port = asked.upstream_port or free_port(), asked.stream_port or free_port()
     proxy_port = free_port()
     say("starting the upstreams and nginx")
@@ -78,8 +82,8 @@ def run(asked: argparse.Namespace, children: Children) -> Report:
     streams = measure.streams(subjects, sizes, say)
     memory = None
     if gateway and sizes.memory_requests:
-        memory = measure.memory(gateway, subjects[-1].plain, sizes, plain[GATEWAY].requests, say)
-    return Report(sizes, plain, streams, memory)
+        memory = measure.memory(gateway, subjects[-1].plain, sizes, plain[GATEWAY], say)
+    return Report(sizes, plain, streams, memory, load_before)
 
 
 def load_for(url: str, children: Children) -> Load:

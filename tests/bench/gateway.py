@@ -5,6 +5,7 @@ import secrets
 import sqlite3
 import subprocess
 import sys
+import urllib.request
 from base64 import urlsafe_b64encode
 from contextlib import closing
 from dataclasses import dataclass
@@ -52,14 +53,16 @@ class Gateway:
             return int(count)
 
     def dropped_rows(self) -> int | None:
-        """Log rows that were dropped, as /metrics tells; None if it does not."""
+        """Log rows that were dropped, as /metrics tells (the key needs the scope `read`); None if it does not."""
+        headers = {"Authorization": f"Bearer {self.api_key}"}
+        asked = urllib.request.Request(f"{self.url}/metrics", headers=headers)  # noqa: S310 (our own server)
         try:
-            with OPENER.open(f"{self.url}/metrics", timeout=10) as answer:
+            with OPENER.open(asked, timeout=10) as answer:
                 lines = answer.read().decode().splitlines()
         except OSError:
             return None
-        found = [line for line in lines if "dropped" in line and not line.startswith("#") and "_created" not in line]
-        return int(sum(float(line.rpartition(" ")[2]) for line in found)) if found else None
+        found = [line for line in lines if line.startswith("omniroute_request_log_dropped ")]
+        return int(float(found[0].rpartition(" ")[2])) if found else None
 
 
 def start(children: Children, *, port: int, plain_port: int, stream_port: int, core: int) -> Gateway:

@@ -79,11 +79,12 @@ class Memory:
 def plain(subjects: list[Subject], sizes: Sizes, say: Say) -> dict[str, Plain]:
     """Plain requests against every subject, round by round, so that a slow moment of the machine hits all alike."""
     bursts: dict[str, list[tuple[Burst, float | None]]] = {subject.name: [] for subject in subjects}
-    alone: dict[str, float] = {}
+    alone: dict[str, Burst] = {}
+    warm: dict[str, Burst] = {}
     for subject in subjects:
         say(f"{subject.name}: warming up")
-        plain_load.post(subject.plain, connections=sizes.connections, seconds=1)
-        alone[subject.name] = plain_load.post(subject.plain, connections=1, seconds=min(2.0, sizes.seconds)).p50
+        warm[subject.name] = plain_load.post(subject.plain, connections=sizes.connections, seconds=1)
+        alone[subject.name] = plain_load.post(subject.plain, connections=1, seconds=min(2.0, sizes.seconds))
     for number in range(sizes.rounds):
         for subject in subjects:
             before = cpu_seconds(subject.pid) if subject.pid else 0.0
@@ -91,15 +92,16 @@ def plain(subjects: list[Subject], sizes: Sizes, say: Say) -> dict[str, Plain]:
             cpu = cpu_seconds(subject.pid) - before if subject.pid else None
             say(f"{subject.name}: round {number + 1}, {burst.per_second:,.0f} requests/s")
             bursts[subject.name].append((burst, cpu and cpu / burst.requests * 1e6))
-    return {name: summary(found, alone[name]) for name, found in bursts.items()}
+    return {name: summary(found, alone[name], warm[name].requests) for name, found in bursts.items()}
 
 
-def summary(bursts: list[tuple[Burst, float | None]], alone_p50: float) -> Plain:
-    """The round with the median rate, all failures, all requests."""
+def summary(bursts: list[tuple[Burst, float | None]], alone: Burst, warm: int) -> Plain:
+    """The round with the median rate, all failures, all requests (the `warm` ones included)."""
     ordered = sorted(bursts, key=lambda pair: pair[0].per_second)
     middle, cpu = ordered[(len(ordered) - 1) // 2]
     requests, failed = sum(burst.requests for burst, _ in bursts), sum(burst.failed for burst, _ in bursts)
-    return Plain(requests, middle.per_second, middle.p50, middle.p99, alone_p50, cpu, failed)
+    requests += warm + alone.requests
+    return Plain(requests, middle.per_second, middle.p50, middle.p99, alone.p50, cpu, failed)
 
 
 def streams(subjects: list[Subject], sizes: Sizes, say: Say) -> dict[str, Streamed]:
@@ -121,12 +123,14 @@ def streams(subjects: list[Subject], sizes: Sizes, say: Say) -> dict[str, Stream
     return found
 
 
-def memory(gateway: Gateway, load: Load, sizes: Sizes, answered: int, say: Say) -> Memory:
-    """Post until the gateway has answered `memory_requests` in all, `answered` of them already."""
+def memory(gateway: Gateway, load: Load, sizes: Sizes, so_far: Plain, say: Say) -> Memory:
+    """Post until the gateway has answered `memory_requests` in all, those `so_far` included."""
+    answered = so_far.requests
     before = rss_megabytes(gateway.pid) if gateway.pid else None
     until = time.monotonic() + sizes.memory_seconds
     while answered < sizes.memory_requests and time.monotonic() < until:
-        answered += plain_load.post(load, connections=sizes.connections, seconds=5).requests
+        seconds = min(5.0, (sizes.memory_requests - answered) / so_far.per_second)
+        answered += plain_load.post(load, connections=sizes.connections, seconds=seconds).requests
         say(f"memory: {answered:,} of {sizes.memory_requests:,} requests")
     time.sleep(2)  # the log writer's last batch
     after = rss_megabytes(gateway.pid) if gateway.pid else None

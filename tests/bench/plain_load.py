@@ -1,6 +1,7 @@
 """Load with plain requests: wrk, told by a small script what to post and to answer in JSON."""
 
 import json
+import math
 import os
 import subprocess
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def post(load: Load, *, connections: int, seconds: float) -> Burst:
         program,
         "-t1",
         f"-c{connections}",
-        f"-d{max(1, round(seconds))}s",
+        f"-d{max(1, math.ceil(seconds))}s",
         "--timeout",
         "30s",
         "-s",

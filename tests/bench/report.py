@@ -33,6 +33,7 @@ class Report:
     plain: dict[str, Plain]
     streams: dict[str, Streamed]
     memory: Memory | None
+    load_before: float  # the machine's load average of a minute, before anything was started
 
     def targets(self) -> list[Target]:
         """The promises of the project's first release that this run can judge."""
@@ -54,7 +55,7 @@ class Report:
         return {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "commit": commit(),
-            "machine": machine(),
+            "machine": machine() | {"load_before": self.load_before},
             "sizes": asdict(self.sizes),
             "plain": {name: asdict(figures) for name, figures in self.plain.items()},
             "streams": {name: asdict(figures) for name, figures in self.streams.items()},
@@ -108,9 +109,8 @@ class Report:
         found = self.memory
         lines = ["", f"After {found.requests:,} plain requests: {whole(found.rss_after_mb)} MB resident"]
         if found.log_rows is not None:
-            lines.append(
-                f"Request log: {found.log_rows:,} rows written, {whole(found.dropped_rows) or 'unknown'} dropped"
-            )
+            dropped = "an unknown number" if found.dropped_rows is None else whole(found.dropped_rows)
+            lines.append(f"Request log, streams included: {found.log_rows:,} rows written, {dropped} dropped")
         return lines
 
 
