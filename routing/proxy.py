@@ -13,12 +13,12 @@ from typing import Any
 from django.conf import settings
 
 from resilience.registry import get_registry
-from routing import adapters, engine, health, lifecycle, table, telemetry, upstream
-from routing.adapters.base import FORWARDED_HEADERS, ClientRequest
+from routing import engine, health, lifecycle, table, telemetry, upstream
+from routing.adapters.base import ClientRequest
 from routing.auth import authenticate, key_may_use
 from routing.chains import resolve
-from routing.chat_request import parse_chat
 from routing.client import HttpClient, Send, error_headers
+from routing.dialects import DIALECTS, Dialect
 from routing.errors import GatewayError, draining
 from routing.http_body import ClientGoneError, Receive, read_body
 from routing.ids import uuid7
@@ -33,7 +33,8 @@ log = logging.getLogger("omniroute.proxy")
 
 Scope = dict[str, Any]
 MAX_HEADER_BYTES = 32 * 1024  # of all headers together; a client that sends more has lost its way
-CHAT = "/v1/chat/completions"
+
+ANY_DIALECT = DIALECTS["/v1/chat/completions"]  # whose errors are sent where no format is known
 
 _random = random.Random()  # noqa: S311 (spreads load, guards nothing)
 
@@ -58,6 +59,7 @@ class Exchange:
         self._table: RoutingTable = table.current()
         self._visit = Visit(uuid7(), datetime.now(UTC), asyncio.get_running_loop().time())
         self._job: Job | None = None
+        self._dialect: Dialect = DIALECTS.get(scope["path"], ANY_DIALECT)
         self._client_gone = False
 
     async def run(self) -> None:
@@ -99,8 +101,8 @@ class Exchange:
         await handler(key)
 
     def _handler(self, method: str, path: str) -> Callable[[ClientKey], Awaitable[None]]:
-        if path == CHAT:
-            allowed, handler = "POST", self._chat
+        if path in DIALECTS:
+            allowed, handler = "POST", self._model_call
         elif path.startswith("/v1/models"):
             allowed, handler = "GET", self._models
         else:
@@ -115,11 +117,10 @@ class Exchange:
         headers = [(b"x-omniroute-request-id", self._visit.id.encode())]
         await self._client.send_json(200, headers, document)
 
-    async def _chat(self, key: ClientKey) -> None:
+    async def _model_call(self, key: ClientKey) -> None:
         body = await read_body(self._receive, self._headers, settings.MAX_BODY_BYTES)
-        forwarded = [(name, self._headers[name]) for name in FORWARDED_HEADERS if name in self._headers]
-        request = parse_chat(body, forwarded)
-        self._visit.asked(CHAT, request)
+        request = self._dialect.parse(body, self._headers)
+        self._visit.asked(self._dialect.path, request)
         if not key_may_use(key, request.model):
             raise GatewayError(
                 f"This key may not use the model {request.model!r}.",
@@ -138,7 +139,7 @@ class Exchange:
             route=resolve(self._table, request.model),
             table=self._table,
             client=self._client,
-            pair_with=adapters.pair_chat,
+            pair_with=self._dialect.pair,
             registry=get_registry(),
             live=live,
             upstream=upstream.current(),
@@ -172,7 +173,7 @@ class Exchange:
         lines = job.journal.for_client() if job else ()
         calls = job.journal.calls if job else 0
         headers = error_headers(visit.id, chain, calls, error)
-        await self._client.send_json(error.status, headers, error.body(visit.id, chain, lines))
+        await self._client.send_json(error.status, headers, self._dialect.error_body(error, visit.id, chain, lines))
         if job is None:
             telemetry.refused(error.code)
 
@@ -186,6 +187,5 @@ class Exchange:
             f"The stream broke after its first content: {broken.failure.message}", status=502, code="stream_interrupted"
         )
         visit.refused(error)
-        await self._client.finish(
-            adapters.chat_error_event(error.body(visit.id, job.route.name, job.journal.for_client()))
-        )
+        body = self._dialect.error_body(error, visit.id, job.route.name, job.journal.for_client())
+        await self._client.finish(self._dialect.error_event(body))

@@ -23,8 +23,6 @@ from routing.errors import invalid_request
 from routing.sse import Event
 from routing.upstream import USER_AGENT, UpstreamRequest
 
-FORWARDED_HEADERS = (b"traceparent", b"tracestate")  # the only client headers a provider ever sees
-
 
 @dataclass(slots=True)
 class Usage:
@@ -47,7 +45,7 @@ class ClientRequest:
     choices: int = 1
     wants_reasoning: bool = False
     has_tools: bool = False
-    headers: Sequence[tuple[bytes, bytes]] = ()  # of FORWARDED_HEADERS
+    headers: Sequence[tuple[bytes, bytes]] = ()  # the client's, for the provider to see
 
 
 @dataclass(slots=True)

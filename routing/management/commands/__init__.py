@@ -1,1 +1,1 @@
-"""`manage.py` commands of the routing floor."""
+"""Management commands of the routing floor."""

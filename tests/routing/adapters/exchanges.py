@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from routing.adapters import pair_chat
 from routing.adapters.base import Answer, Exchange
 from routing.chains import Target
-from routing.chat_request import parse_chat
+from routing.dialects.chat import ChatCompletions
 from routing.sse import EventReader
 from routing.table import Connection, ModelFacts, Provider
 
@@ -43,10 +42,10 @@ def exchange(
 ) -> Exchange:
     """`body`: members of the client's request; without messages it says hi."""
     document = {"model": "chain", "messages": HI, **body}
-    request = parse_chat(json.dumps(document).encode(), ())
+    request = ChatCompletions().parse(json.dumps(document).encode(), {})
     connection = Connection("p", "main", BASES[format_] + "/", api_key=KEY, headers=tuple(headers))
     provider = Provider("p", "P", format_, BASES[format_], connections=(connection,))
-    return pair_chat(request, Target(provider, connection, model or MODELS[format_], facts), cap)
+    return ChatCompletions().pair(request, Target(provider, connection, model or MODELS[format_], facts), cap)
 
 
 def sent(format_: str, **wanted: Any) -> Json:

@@ -292,7 +292,7 @@ async def test_a_request_our_translation_cannot_express_makes_no_call_and_gives_
         raise invalid_request("not expressible", "n")
 
     provider = gateway.provider("a")
-    monkeypatch.setattr("routing.adapters.pair_chat", refuse)
+    monkeypatch.setattr("routing.dialects.chat.ChatCompletions.pair", refuse)
     answer = await gateway.ask()
     assert (answer.status, answer.headers["x-omniroute-attempts"]) == (400, "0")
     assert not provider.calls

@@ -1,0 +1,46 @@
+"""What the gateway must know of a client's format: how to read a request and how to say that it failed.
+
+bytes ──parse──► ClientRequest ──pair──► Exchange (one per attempt, with the target's format)
+GatewayError ──error_body──► JSON, or ──error_event──► the last event of a stream that broke
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import orjson
+
+from routing.adapters.base import ClientRequest, Exchange
+from routing.chains import Target
+from routing.errors import GatewayError
+
+Headers = Mapping[bytes, bytes]
+Lines = Sequence[Mapping[str, Any]]
+
+TRACING = (b"traceparent", b"tracestate")  # the client's headers that any provider may see
+
+
+class Dialect(ABC):
+    """One endpoint's format. Stateless; a request's own facts are in ClientRequest."""
+
+    path: ClassVar[str]
+
+    @abstractmethod
+    def parse(self, body: bytes, headers: Headers) -> ClientRequest:
+        """Read a request. Raises GatewayError 400 with the offending member as `param`."""
+
+    @abstractmethod
+    def pair(self, request: ClientRequest, target: Target, output_cap: int | None) -> Exchange:
+        """The exchange between this format and the target's, for one attempt. Raises GatewayError if there is none."""
+
+    def error_body(self, error: GatewayError, request_id: str, chain: str, lines: Lines) -> dict[str, Any]:
+        """The error object: OpenAI's, unless the format has its own."""
+        return error.body(request_id, chain, lines)
+
+    def error_event(self, body: Mapping[str, Any]) -> bytes:
+        """The last event of a stream that broke; the format's own end does not follow."""
+        return b"data: " + orjson.dumps(body) + b"\n\n"
+
+    def forwarded(self, headers: Headers) -> list[tuple[bytes, bytes]]:
+        """The client's headers that providers get to see."""
+        return [(name, headers[name]) for name in TRACING if name in headers]
