@@ -54,6 +54,8 @@ class Attempt:
             exchange = job.pair_with(job.request, target, self._output_cap)
             request = exchange.request()
             self._line = job.journal.begin(target, self._time())
+            if exchange.dropped_params:
+                self._line["dropped_params"] = list(exchange.dropped_params)
             outcome = await self._exchange(exchange, request)
         finally:
             job.live.leave(provider, target.connection.slug)
@@ -128,9 +130,9 @@ class Attempt:
             response.status,
             response.headers,
             body,
-            self._job.now,
-            provider.policy.cooldown.max_cooldown,
-            provider.error_rules,
+            now=self._job.now,
+            max_cooldown=provider.policy.cooldown.max_cooldown,
+            rules=provider.error_rules,
         )
 
     async def _settle(self, permit: Permit, outcome: Outcome) -> None:

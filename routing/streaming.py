@@ -62,8 +62,8 @@ class Relay:
             return self._ended()
         events = self._reader.feed(chunk)
         output = b"".join([exchange.feed(event) for event in events])
-        if exchange.error is not None and not client.started:
-            return exchange.error
+        if exchange.error is not None and not (client.started or exchange.has_content):
+            return exchange.error  # had it come after content in one piece, the content would be the client's
         if output and (ready := self._ready(output)):
             clock.reschedule(self._loop.time() + WRITE_DEADLINE)
             await self._write(ready)

@@ -14,12 +14,10 @@ from .error_tables import STATUS_OF_CODE, TABLES
 from .find_error import find_error
 from .hints import parse_hint
 from .kinds import Kind
-from .outcome import Failure
+from .outcome import Failure, Hint
 from .redaction import redact
 
 __all__ = ["ErrorFormat", "ErrorRule", "classify_envelope", "classify_http", "find_error"]
-
-NO_HEADERS: Mapping[str, str] = {}
 
 
 def classify_http(
@@ -27,13 +25,16 @@ def classify_http(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
+    *,
     now: datetime,
     max_cooldown: timedelta,
     rules: Sequence[ErrorRule] = (),
 ) -> Failure:
     """The failure that an error answer means. The body may be anything; `headers` have lower-case names. Never raises."""
     document = decode(body)
-    return _classify(fmt, read(document, body), document, status, headers, now, max_cooldown, rules)
+    envelope = read(document, body)
+    hint = parse_hint(_telling(envelope, status, headers), document, envelope.text, now, max_cooldown)
+    return _classify(fmt, envelope, status, hint=hint, rules=rules)
 
 
 def classify_envelope(
@@ -41,6 +42,7 @@ def classify_envelope(
     envelope: object,
     status: int | None,
     headers: Mapping[str, str],
+    *,
     now: datetime,
     max_cooldown: timedelta,
     rules: Sequence[ErrorRule] = (),
@@ -49,23 +51,20 @@ def classify_envelope(
 
     `status` is the answer's, or None; that the envelope names counts for more. Headers of a 2xx give no hint.
     """
-    return _classify(fmt, read(envelope), envelope, status, headers, now, max_cooldown, rules)
+    found = read(envelope)
+    hint = parse_hint(_telling(found, status, headers), envelope, found.text, now, max_cooldown)
+    return _classify(fmt, found, status, hint=hint, rules=rules)
+
+
+def _telling(envelope: Envelope, status: int | None, headers: Mapping[str, str]) -> Mapping[str, str]:
+    """The headers that may hint: those the envelope quotes, and the answer's unless it is a success."""
+    return envelope.headers if status is None or 200 <= status < 300 else {**envelope.headers, **headers}
 
 
 def _classify(
-    fmt: ErrorFormat,
-    envelope: Envelope,
-    document: object,
-    status: int | None,
-    headers: Mapping[str, str],
-    now: datetime,
-    max_cooldown: timedelta,
-    rules: Sequence[ErrorRule],
+    fmt: ErrorFormat, envelope: Envelope, status: int | None, *, hint: Hint | None, rules: Sequence[ErrorRule]
 ) -> Failure:
     meant = _status_meant(envelope, status)
-    if status is None or 200 <= status < 300:
-        headers = NO_HEADERS
-    hint = parse_hint({**envelope.headers, **headers}, document, envelope.text, now, max_cooldown)
     message = redact(envelope.text) or (f"status {status}, no message" if status else "no message")
     code = envelope.codes[0] if envelope.codes else None
     for rule in rules:

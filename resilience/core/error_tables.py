@@ -122,7 +122,7 @@ OPENAI_CODES = (
         "overloaded",
         Kind.OVERLOADED,
         """overloaded overloaded_error engine_overloaded engine_overloaded_error server_overloaded model_overloaded
-        slow_down queue_exceeded NoCapacity no_capacity ModelNotReadyException""",
+        slow_down server_is_overloaded queue_exceeded NoCapacity no_capacity ModelNotReadyException""",
     ),
     # A request that exceeds a minute's tokens by itself never fits: 413, whatever its code says.
     _status(Kind.CONTEXT_LENGTH, 413),

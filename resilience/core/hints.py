@@ -91,22 +91,18 @@ def _members(body: object) -> Iterator[tuple[str, object]]:
     """The members of a body, level by level, as many as may be looked at."""
     level: list[object] = [body]
     visited = 0
-    while level:
-        deeper: list[object] = []
+    while level and visited < VISITED_NODES:
         for node in level:
-            if isinstance(node, dict):
-                for name, value in node.items():
-                    yield name, value
-                    visited += 1
-                    if visited >= VISITED_NODES:
-                        return
-                deeper += [value for value in node.values() if isinstance(value, dict | list)]
-            elif isinstance(node, list):
-                deeper += [value for value in node[:VISITED_NODES] if isinstance(value, dict | list)]
-            visited += 1
-            if visited >= VISITED_NODES:
-                return
-        level = deeper
+            members = list(node.items()) if isinstance(node, dict) else []
+            yield from members[: max(0, VISITED_NODES - visited)]
+            visited += 1 + len(members)
+        level = [child for node in level for child in _children(node)][: max(0, VISITED_NODES - visited)]
+
+
+def _children(node: object) -> list[object]:
+    """What else is to be looked into, in one object or list."""
+    inside = node.values() if isinstance(node, dict) else node[:VISITED_NODES] if isinstance(node, list) else ()
+    return [value for value in inside if isinstance(value, dict | list)]
 
 
 def _google_duration(value: object, now: datetime) -> float | None:

@@ -106,9 +106,9 @@ class Exchange(ABC):
             document,
             200,
             headers,
-            datetime.now(UTC),
-            provider.policy.cooldown.max_cooldown,
-            provider.error_rules,
+            now=datetime.now(UTC),
+            max_cooldown=provider.policy.cooldown.max_cooldown,
+            rules=provider.error_rules,
         )
 
     @abstractmethod

@@ -20,7 +20,7 @@ def classify(
     fmt: ErrorFormat, status: int, body: object = b"", headers: dict[str, str] | None = None, rules=()
 ) -> Failure:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return classify_http(fmt, status, headers or {}, raw, NOW, DAY, rules)
+    return classify_http(fmt, status, headers or {}, raw, now=NOW, max_cooldown=DAY, rules=rules)
 
 
 def openai(message: str, code: object = None, type_: str | None = None) -> dict[str, object]:
@@ -120,13 +120,17 @@ def test_an_operators_rule_matches_a_numeric_code() -> None:
     ],
 )
 def test_an_error_inside_a_200(envelope: object, kind: Kind, status: int | None) -> None:
-    failure = classify_envelope(OPENAI if "type" not in str(envelope) else ANTHROPIC, envelope, 200, {}, NOW, DAY)
+    failure = classify_envelope(
+        OPENAI if "type" not in str(envelope) else ANTHROPIC, envelope, 200, {}, now=NOW, max_cooldown=DAY
+    )
     assert (failure.kind, failure.status) == (kind, status)
 
 
 def test_headers_of_a_200_give_no_hint() -> None:
     headers = {"retry-after": "30"}
-    failure = classify_envelope(OPENAI, {"error": {"code": 429, "message": "slow"}}, 200, headers, NOW, DAY)
+    failure = classify_envelope(
+        OPENAI, {"error": {"code": 429, "message": "slow"}}, 200, headers, now=NOW, max_cooldown=DAY
+    )
     assert failure.hint is None
 
 

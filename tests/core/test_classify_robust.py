@@ -41,8 +41,8 @@ NASTY = [
 @pytest.mark.parametrize("body", NASTY, ids=[str(body[:20]) for body in NASTY])
 @pytest.mark.parametrize("fmt", list(ErrorFormat))
 def test_a_nasty_body_is_decided_by_its_status(fmt: ErrorFormat, body: bytes) -> None:
-    assert classify_http(fmt, 500, {}, body, NOW, DAY).kind in {Kind.TRANSIENT, Kind.QUOTA_EXHAUSTED}
-    assert classify_http(fmt, 429, {"retry-after": "9" * 500}, body, NOW, DAY).kind in {
+    assert classify_http(fmt, 500, {}, body, now=NOW, max_cooldown=DAY).kind in {Kind.TRANSIENT, Kind.QUOTA_EXHAUSTED}
+    assert classify_http(fmt, 429, {"retry-after": "9" * 500}, body, now=NOW, max_cooldown=DAY).kind in {
         Kind.RATE_LIMIT,
         Kind.QUOTA_EXHAUSTED,
     }
@@ -85,8 +85,8 @@ JSON = st.recursive(
 @given(document=JSON, status=st.integers(100, 999), fmt=st.sampled_from(ErrorFormat))
 def test_any_json_gives_a_kind(document: object, status: int, fmt: ErrorFormat) -> None:
     for failure in (
-        classify_http(fmt, status, {}, json.dumps(document).encode(), NOW, DAY),
-        classify_envelope(fmt, document, 200, {}, NOW, DAY),
+        classify_http(fmt, status, {}, json.dumps(document).encode(), now=NOW, max_cooldown=DAY),
+        classify_envelope(fmt, document, 200, {}, now=NOW, max_cooldown=DAY),
     ):
         assert isinstance(failure.kind, Kind)
         assert len(failure.message) <= 500
@@ -96,7 +96,7 @@ def test_any_json_gives_a_kind(document: object, status: int, fmt: ErrorFormat) 
 @SHORT
 @given(body=st.binary(max_size=200), status=st.integers(-1, 1000))
 def test_any_bytes_give_a_kind(body: bytes, status: int) -> None:
-    assert isinstance(classify_http(ErrorFormat.OPENAI, status, {}, body, NOW, DAY).kind, Kind)
+    assert isinstance(classify_http(ErrorFormat.OPENAI, status, {}, body, now=NOW, max_cooldown=DAY).kind, Kind)
 
 
 ANSWER = {
@@ -156,4 +156,4 @@ def test_an_error_is_found_in_a_200(fmt: ErrorFormat, document: object) -> None:
 def test_an_error_beside_a_broken_answer_is_read_without_the_answer() -> None:
     document = {"choices": [{"message": {"content": "insufficient_quota"}}], "error": {"code": 502, "message": "gone"}}
     found = find_error(ErrorFormat.OPENAI, document)
-    assert classify_envelope(ErrorFormat.OPENAI, found, 200, {}, NOW, DAY).kind is Kind.TRANSIENT
+    assert classify_envelope(ErrorFormat.OPENAI, found, 200, {}, now=NOW, max_cooldown=DAY).kind is Kind.TRANSIENT

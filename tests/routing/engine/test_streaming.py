@@ -179,3 +179,13 @@ async def test_a_client_that_leaves_before_the_first_byte_stops_the_walk(gateway
     assert not second.calls
     assert gateway.records[0].outcome == "client_closed"
     assert gateway.records[0].status == 499
+
+
+async def test_content_and_an_error_in_one_piece_are_content_and_an_error(gateway: Gateway) -> None:
+    error = event({"error": {"message": "overloaded", "type": "server_error"}})
+    gateway.provider("a", stream_of(ROLE + chunk("Hello") + error))
+    second = gateway.provider("b", stream_of())
+    answer = await gateway.ask(STREAM)
+    assert (answer.served_by, answer.text) == ("a", "Hello")
+    assert answer.events[-1]["error"]["code"] == "stream_interrupted"
+    assert not second.calls
