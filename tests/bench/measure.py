@@ -1,7 +1,7 @@
 """The measurements: each subject gets the same load, in turns, and the median round counts."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.bench import plain_load, stream_load
@@ -95,7 +95,7 @@ def plain(subjects: list[Subject], sizes: Sizes, say: Say) -> dict[str, Plain]:
     return {name: summary(found, alone[name], warm[name].requests) for name, found in bursts.items()}
 
 
-def summary(bursts: list[tuple[Burst, float | None]], alone: Burst, warm: int) -> Plain:
+def summary(bursts: Sequence[tuple[Burst, float | None]], alone: Burst, warm: int) -> Plain:
     """The round with the median rate, all failures, all requests (the `warm` ones included)."""
     ordered = sorted(bursts, key=lambda pair: pair[0].per_second)
     middle, cpu = ordered[(len(ordered) - 1) // 2]

@@ -30,7 +30,9 @@ def test_every_error_is_classified_as_the_kind_it_plays_with_its_hint(name, mode
     error = WIRES[name].error(mode, "m-1", Behaviour(retry_after=7))
     wire = ErrorFormat.OPENAI if name == "azure" else ErrorFormat(name)
     now = datetime(2026, 11, 30, tzinfo=UTC)
-    failure = classify_http(wire, error.status, error.headers, orjson.dumps(error.document), now=now, max_cooldown=timedelta(days=1))
+    failure = classify_http(
+        wire, error.status, error.headers, orjson.dumps(error.document), now=now, max_cooldown=timedelta(days=1)
+    )
     assert failure.kind is PLAYED[mode]
     assert failure.hint is not None
     assert failure.hint.duration == timedelta(seconds=7)
