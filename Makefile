@@ -18,7 +18,7 @@ test: setup-dev
 check: setup-dev lint types imports migrations test services
 
 bench: setup-dev
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 demo-reset: setup
 	@$(BIN)/python manage.py quickstart --reset

@@ -63,9 +63,13 @@ class Simulators:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> "Simulators":
-        for host, port in self._addresses:
-            if not answers(host, port):  # somebody's own `manage.py simulate` is as good
-                self._start(host, port)
+        try:
+            for host, port in self._addresses:
+                if not answers(host, port):  # somebody's own `manage.py simulate` is as good
+                    self._start(host, port)
+        except BaseException:  # Ctrl-C too: what has started must not stay behind
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

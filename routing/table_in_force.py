@@ -1,5 +1,6 @@
 """The one routing table this process routes by, and how it is replaced: whole, by one assignment."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Mapping
@@ -57,5 +58,19 @@ def refresh() -> RoutingTable:
 
 
 def policies() -> Mapping[str, Policy]:
-    """Return each provider's policy: what `resilience.policies` asks for."""
+    """Return each provider's policy: what `resilience.policies` asks for.
+
+    A command has no poll that would have loaded the table, so the first question loads it there; never on an event
+    loop, where a serving process has its table before its first request.
+    """
+    if not is_loaded() and not _on_event_loop():
+        load()
     return _policies
+
+
+def _on_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

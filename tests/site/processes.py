@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -146,3 +146,27 @@ def _alive(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def chat(server: Server) -> tuple[int, str]:
+    """Ask once; the status and the provider that answered."""
+    connection = server.connect()
+    server.ask(connection)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, answer.headers.get("x-omniroute-provider", "")
+
+
+def breaker(server: Server, provider: str = "primary") -> dict[str, Any]:
+    """The breaker as the state API shows it."""
+    body = server.get(f"/api/resilience/breakers/{provider}/", Authorization=f"Bearer {KEY}")[1]
+    return dict(json.loads(body))
+
+
+def until(condition: Callable[[], bool], within: float = 30.0) -> None:
+    """Wait for what another process does; fails if it does not."""
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.processes import KEY, ROOT, Server, children, gone, manage
+from tests.site.processes import KEY, ROOT, Server, children, gone, manage, until
 
 
 def free_port() -> int:
@@ -59,8 +59,6 @@ TABLES = ("auth_user", "routing_provider", "routing_connection", "routing_fallba
 
 
 def wait_for_hello(server: Server) -> str:
-    from tests.site.test_serve import until
-
     until(lambda: "Content-Type: application/json" in server.output())
     return server.output()
 

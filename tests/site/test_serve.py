@@ -1,67 +1,35 @@
 """`manage.py serve` as a process: ready line, drain, workers, and how it refuses to start."""
 
-import asyncio
 import json
 import os
 import shutil
 import signal
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from routing.simulator import Simulator
-from tests.site.processes import KEY, Server, children, gone, manage
-
-SIMULATED_KEY = "sim-serve"
-UPSTREAM = f"openai:{SIMULATED_KEY}"
+from tests.site.processes import KEY, Server, breaker, chat, children, gone, manage, until
+from tests.site.simulation import PRIMARY, SECOND, calls, configuration, running
 
 
 @pytest.fixture(scope="module")
 def simulator() -> Iterator[Simulator]:
     """The simulated providers in a thread of this process."""
-    started = threading.Event()
-    found: list[Simulator] = []
-    loop = asyncio.new_event_loop()
-    stopped = asyncio.Event()
-
-    async def run() -> None:
-        async with Simulator("127.0.0.1", 0) as running:
-            found.append(running)
-            started.set()
-            await stopped.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(run()))
-    thread.start()
-    started.wait(10)
-    yield found[0]
-    loop.call_soon_threadsafe(stopped.set)
-    thread.join()
-    loop.close()
+    with running() as simulator:
+        yield simulator
 
 
 @pytest.fixture(scope="module")
 def template(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated database with one provider behind the simulator."""
+    """A migrated database with two providers behind the simulator."""
     folder = tmp_path_factory.mktemp("serve")
     database = folder / "template.sqlite3"
     config = folder / "config.yaml"
-    document = {
-        "providers": [
-            {
-                "slug": "sim",
-                "format": "openai",
-                "base_url": f"{simulator.url}/openai/v1",
-                "connections": [{"slug": "main", "api_key": SIMULATED_KEY}],
-            }
-        ],
-        "chains": [{"model": "gpt-4o", "entries": [{"provider": "sim"}]}],
-        "keys": [{"name": "test", "key": KEY, "scopes": ["chat", "read", "operate"]}],
-    }
-    config.write_text(json.dumps(document))
+    config.write_text(configuration(simulator, KEY))
     for arguments in (["migrate", "--verbosity", "0"], ["config", "apply", str(config)]):
         done = manage(*arguments, database=database)
         assert done.returncode == 0, done.stderr
@@ -91,7 +59,7 @@ def test_serve_answers_and_drains(simulator: Simulator, database: Path, tmp_path
         slow, kept = server.connect(), server.connect()
         kept.request("GET", "/healthz")
         kept.getresponse().read()
-        simulator.behave(UPSTREAM, mode="ok", latency=1.5)
+        simulator.behave(PRIMARY, mode="ok", latency=1.5)
         server.ask(slow)
         until_upstream_has_it(simulator)
         server.process.send_signal(signal.SIGTERM)
@@ -109,7 +77,7 @@ def test_serve_answers_and_drains(simulator: Simulator, database: Path, tmp_path
 
 def test_a_stream_under_way_is_finished_before_the_end(simulator: Simulator, database: Path, tmp_path: Path) -> None:
     with Server("serve", "--port", "0", database=database, log=tmp_path / "log") as server:
-        simulator.behave(UPSTREAM, mode="ok", gap=0.05, words=20)
+        simulator.behave(PRIMARY, mode="ok", gap=0.05, words=20)
         connection = server.connect()
         server.ask(connection, stream=True)
         answer = connection.getresponse()
@@ -122,7 +90,7 @@ def test_a_stream_under_way_is_finished_before_the_end(simulator: Simulator, dat
 
 def test_what_outlasts_the_drain_is_told_so(simulator: Simulator, database: Path, tmp_path: Path) -> None:
     with Server("serve", "--port", "0", database=database, log=tmp_path / "log", DRAIN_SECONDS="1") as server:
-        simulator.behave(UPSTREAM, mode="ok", latency=30)
+        simulator.behave(PRIMARY, mode="ok", latency=30)
         connection = server.connect()
         server.ask(connection)
         until_upstream_has_it(simulator)
@@ -137,7 +105,7 @@ def test_workers_are_replaced_and_never_outlive_their_parent(
 ) -> None:
     arguments = ("serve", "--port", "0", "--workers", "2")
     with Server(*arguments, database=database, log=tmp_path / "log") as server:
-        simulator.behave(UPSTREAM, mode="ok")
+        simulator.behave(PRIMARY, mode="ok")
         first = children(server.process.pid)
         os.kill(first[0], signal.SIGKILL)
         until(lambda: len(children(server.process.pid)) == 2 and first[0] not in children(server.process.pid))
@@ -154,7 +122,7 @@ def test_workers_are_replaced_and_never_outlive_their_parent(
 def test_workers_count_together_and_drain_together(simulator: Simulator, database: Path, tmp_path: Path) -> None:
     arguments = ("serve", "--port", "0", "--workers", "2")
     with Server(*arguments, database=database, log=tmp_path / "log") as server:
-        simulator.behave(UPSTREAM, mode="ok")
+        simulator.behave(PRIMARY, mode="ok")
         for _ in range(6):
             connection = server.connect()
             server.ask(connection)
@@ -171,6 +139,25 @@ def test_workers_count_together_and_drain_together(simulator: Simulator, databas
         workers = children(server.process.pid)
         assert server.stop(signal.SIGINT) == 0
         assert gone(workers, within=1)
+
+
+def test_three_workers_send_one_probe(simulator: Simulator, database: Path, tmp_path: Path) -> None:
+    """A hundred requests at the moment `retry_at` passes; exactly one may reach the provider."""
+    arguments = ("serve", "--port", "0", "--workers", "3")
+    with Server(*arguments, database=database, log=tmp_path / "log") as server:
+        simulator.behave(SECOND, mode="ok")
+        simulator.behave(PRIMARY, mode="error")
+        until(lambda: chat(server) == (200, "second") and breaker(server)["state"] == "OPEN")
+        until(lambda: breaker(server)["retry_after"] == 0)
+        simulator.behave(PRIMARY, mode="ok", latency=1.5)  # the probe is under way while everybody else comes
+        simulator.log.clear()
+
+        with ThreadPoolExecutor(100) as pool:
+            answers = list(pool.map(lambda _: chat(server), range(100)))
+
+        assert {status for status, _ in answers} == {200}
+        assert calls(simulator, PRIMARY) == 1
+        assert breaker(server)["state"] == "CLOSED"
 
 
 def test_a_taken_port_is_one_clear_line(database: Path) -> None:
@@ -198,13 +185,6 @@ def test_without_a_secret_key_nothing_starts(database: Path) -> None:
     assert done.returncode != 0
     assert "SECRET_KEY" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def until(condition: Callable[[], bool], within: float = 30.0) -> None:
-    deadline = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def until_upstream_has_it(simulator: Simulator) -> None:
