@@ -41,7 +41,7 @@ class Gemini:
         action = _ACTION.fullmatch(path)
         if action is None or request.method != "POST":
             raise InvalidRequestError(404, "Requested entity was not found.")
-        return act(action["action"], action["model"], read_object(request.body), request, behaviour)
+        return act(action["action"], action["model"], read_object(request.body), request=request, behaviour=behaviour)
 
     def refusal(self, refused: InvalidRequestError) -> ErrorAnswer:
         """An error envelope of the status name that goes with the number; Google calls a missing key 403."""
@@ -77,7 +77,7 @@ def model_card(model: str) -> Json:
     }
 
 
-def act(action: str, model: str, document: Json, request: Request, behaviour: Behaviour) -> Answer:
+def act(action: str, model: str, document: Json, *, request: Request, behaviour: Behaviour) -> Answer:
     """Do what the part after the model's colon says. Raises InvalidRequestError."""
     if action == "embedContent":
         return Answer(model, {"embedding": embedding(document)})
