@@ -11,7 +11,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from omniroute_site.dashboard.rows import Board, Circuit, EventRow
+from omniroute_site.dashboard.board_rows import Board, EventRow
+from omniroute_site.dashboard.rows import Circuit
 
 Cells = dict[str, str]
 """Rendered cells by element id, in the order in which they are to be swapped."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from omniroute_site.dashboard.rows import Count
+from omniroute_site.dashboard.board_rows import Count
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
      two seconds passed ───┘
 
 A hint says only "read again"; bursts become one reading each 250 ms. Where no hint can arrive (another process without
-Redis) the one-second look at the version numbers brings the news. A feed runs while a page is open, never longer.
+Redis) the look at the version numbers twice a second brings the news. A feed runs while a page is open, never longer.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SPACING = 0.25  # s between two readings at least
-LOOK_EVERY = 1.0  # s between two looks at the version numbers
+LOOK_EVERY = 0.5  # s between two looks at the version numbers
 READ_EVERY = 2.0  # s between two readings at most while pages are open: traffic has no version number
 HEARTBEAT = 5.0  # s between two words to a page at most, so that it knows that the line is alive
 TOPICS = ("state", "table")

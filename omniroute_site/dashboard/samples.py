@@ -2,20 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
+from omniroute_site.dashboard.board_rows import Board, Count, EventRow, Numbers, Phrase, Verdict
 from omniroute_site.dashboard.chain_rows import Entry, Lane
 from omniroute_site.dashboard.charts import bars, beats
-from omniroute_site.dashboard.rows import (
-    Board,
-    Circuit,
-    ConnectionRow,
-    Count,
-    EventRow,
-    Lock,
-    Numbers,
-    Phrase,
-    Traffic,
-    Verdict,
-)
+from omniroute_site.dashboard.rows import Circuit, ConnectionRow, Lock, Traffic
 
 NOW = datetime(2026, 11, 30, 12, 4, 55, tzinfo=UTC)
 REQUEST = "019339a1-7c00-7000-8000-0f3a9c1e77aa"

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from omniroute_site.dashboard.rows import CALM, Circuit, Phrase, Verdict
+from omniroute_site.dashboard.board_rows import Phrase, Verdict
+from omniroute_site.dashboard.rows import CALM, Circuit
 from omniroute_site.dashboard.selectors.state import Now
 from omniroute_site.dashboard.standing import answers_first, chosen_first
 

@@ -107,6 +107,16 @@ def test_what_does_not_exist_is_not_acted_upon(operator: Client, fleet: Fallback
     assert not ResilienceEvent.objects.exists()
 
 
+def test_a_form_sent_back_stays_in_its_place(operator: Client, fleet: FallbackChain) -> None:
+    status, body = post(operator, "lock", provider="openai", connection="batch", model="gpt-4o", reason="")
+    assert status == 422
+    assert 'id="acts-openai"' in body
+    assert '<option value="batch" selected>' in body
+    status, body = post(operator, "lock", provider="openai", connection="nowhere", model="", reason="because")
+    assert status == 422
+    assert "Select a valid choice" in body
+
+
 def test_asking_changes_nothing(operator: Client, fleet: FallbackChain) -> None:
     body = operator.get("/act/?action=force-open&provider=openai", headers=HTMX).content.decode()
     assert 'name="reason"' in body

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from omniroute_site.dashboard.board_rows import Board
 from omniroute_site.dashboard.charts import bars, beats, percentile
-from omniroute_site.dashboard.rows import Board, Circuit
+from omniroute_site.dashboard.rows import Circuit
 from omniroute_site.dashboard.selectors.board import read_board
 from omniroute_site.dashboard.selectors.events import spelled
 from omniroute_site.dashboard.selectors.traffic import COUNT_LIMIT, MOST_ROWS

@@ -8,10 +8,11 @@ from django.test import Client
 from django.utils import timezone
 
 from omniroute_site.dashboard import samples
+from omniroute_site.dashboard.board_rows import Board
 from omniroute_site.dashboard.cells import board_cells
 from omniroute_site.dashboard.chain_cells import chain_cells
 from omniroute_site.dashboard.live import everything
-from omniroute_site.dashboard.rows import NO_TRAFFIC, Board, dom_id
+from omniroute_site.dashboard.rows import NO_TRAFFIC, dom_id
 from omniroute_site.dashboard.selectors.board import read_board
 from routing.models import FallbackChain
 from tests.dashboard.conftest import log

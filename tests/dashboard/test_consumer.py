@@ -22,6 +22,12 @@ application: Any = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
 PATIENCE = 5.0  # s, only ever waited for in vain when something is broken
 
 
+@pytest.fixture(autouse=True)
+def _keep_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test's transaction lives on the connection that channels would close between two calls."""
+    monkeypatch.setattr("channels.db.close_old_connections", lambda: None)
+
+
 def socket(client: Client | None, page: str = "board") -> WebsocketCommunicator:
     cookies = client.cookies.output(header="", sep=";").strip() if client else ""
     headers = [(b"cookie", re.sub(r"; (?:expires|HttpOnly|Max-Age|Path|SameSite)[^;]*", "", cookies).encode())]
@@ -93,6 +99,7 @@ async def test_a_login_that_has_ended_ends_the_news(viewer: Client, fleet: Fallb
     await heard(line, "You are logged out")
     closed = await line.receive_output(timeout=PATIENCE)
     assert (closed["type"], closed["code"]) == ("websocket.close", LOGGED_OUT)
+    await line.disconnect(code=LOGGED_OUT)
 
 
 async def test_the_feed_ends_with_its_last_page(viewer: Client, fleet: FallbackChain) -> None:

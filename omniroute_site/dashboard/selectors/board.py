@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from omniroute_site.dashboard.rows import NO_TRAFFIC, Board, Circuit, ConnectionRow, EventRow, Lock, Traffic
+from omniroute_site.dashboard.board_rows import Board, EventRow
+from omniroute_site.dashboard.rows import NO_TRAFFIC, Circuit, ConnectionRow, Lock, Traffic
 from omniroute_site.dashboard.selectors.events import latest_events
 from omniroute_site.dashboard.selectors.state import Now, read_now
 from omniroute_site.dashboard.selectors.traffic import read_traffic

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from omniroute_site.dashboard.board_rows import Count
 from omniroute_site.dashboard.chain_rows import Chains, Entry, Lane
-from omniroute_site.dashboard.rows import BREAKER_TONES, Count
+from omniroute_site.dashboard.rows import BREAKER_TONES
 from omniroute_site.dashboard.selectors.state import Now, read_now
 from omniroute_site.dashboard.standing import Gate, Standing, standing_of
 from resilience.core.state import Breaker

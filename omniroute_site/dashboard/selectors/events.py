@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 
 from django.utils.dateparse import parse_datetime
 
-from omniroute_site.dashboard.rows import BREAKER_TONES, EventRow
+from omniroute_site.dashboard.board_rows import EventRow
+from omniroute_site.dashboard.rows import BREAKER_TONES
 from resilience.core.kinds import RULES, Kind
 from resilience.models import ResilienceEvent
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import orjson
 
+from omniroute_site.dashboard.board_rows import Count, Numbers
 from omniroute_site.dashboard.charts import bars, beats, percentile
-from omniroute_site.dashboard.rows import Count, Numbers, Traffic
+from omniroute_site.dashboard.rows import Traffic
 from routing.ids import uuid7_floor
 from routing.models import Outcome, RequestLog
 

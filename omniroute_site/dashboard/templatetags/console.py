@@ -94,6 +94,12 @@ def seconds(value: float | None) -> str:
 
 
 @register.filter
+def grouped(value: int | None) -> str:
+    """A number with its thousands set apart; a question mark for one that is not known."""
+    return "?" if value is None else f"{value:,}"
+
+
+@register.filter
 def kind(value: str) -> str:
     """A kind of failure in the operators' words."""
     return label_of(value)

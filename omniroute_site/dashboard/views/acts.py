@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import trigger_client_event
 
 from omniroute_site.dashboard.access import ConsoleRequest, for_operators, for_viewers, viewer_of
-from omniroute_site.dashboard.acts import ACTS, Act, Target, acts_of
+from omniroute_site.dashboard.acts import ACTS, Act, Scope, Target, acts_of
 from omniroute_site.dashboard.cells import board_cells
 from omniroute_site.dashboard.forms import AskForm
 from omniroute_site.dashboard.rows import dom_id
@@ -23,7 +23,7 @@ from omniroute_site.dashboard.selectors.state import routes
 @for_viewers
 def acts(request: ConsoleRequest) -> HttpResponse:
     """The controls of a provider, connection or pair at rest."""
-    target = _target(request.GET)
+    target = _target(request.GET, Scope.PAIR)
     context = {
         "viewer": viewer_of(request.user),
         "target": target,
@@ -41,16 +41,23 @@ def act(request: ConsoleRequest) -> HttpResponse:
     chosen = ACTS.get(given.get("action", ""))
     if chosen is None:
         raise Http404
-    target = _target(given)
+    target = _target(given, chosen.scope)
     form = _form(chosen, target, request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid() and _done(chosen, target, form, request.user.get_username()):
         return _after(request, chosen, target)
     return _asked(request, chosen, target, form)
 
 
-def _target(given: QueryDict) -> Target:
-    """The thing meant. Raises Http404 if no such provider or connection is configured."""
-    target = Target(given.get("provider", ""), given.get("connection", ""), given.get("model", ""))
+def _target(given: QueryDict, scope: Scope) -> Target:
+    """The thing meant, no narrower than `scope`: below it the names are fields of a form, which checks them.
+
+    Raises Http404 if no such provider or connection is configured.
+    """
+    target = Target(
+        given.get("provider", ""),
+        given.get("connection", "") if scope is not Scope.PROVIDER else "",
+        given.get("model", "") if scope is Scope.PAIR else "",
+    )
     provider = routes().providers.get(target.provider)
     if provider is None:
         raise Http404

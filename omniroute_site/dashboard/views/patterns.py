@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from omniroute_site.dashboard import samples
 from omniroute_site.dashboard.access import ConsoleRequest, for_staff, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Target
-from omniroute_site.dashboard.rows import Board, Numbers, Phrase, Verdict
+from omniroute_site.dashboard.board_rows import Board, Numbers, Phrase, Verdict
 from omniroute_site.dashboard.selectors.requests import Filter, RequestList
 from omniroute_site.dashboard.views.chains import CHANGED
 
