@@ -50,6 +50,7 @@ CHAINS = {
     "cheap": ("weighted", [("deepseek", "deepseek-chat"), ("together", "qwen-2.5-72b")]),
     "fast": ("priority", [("groq", "llama-3.3-70b"), ("mistral", "mistral-small")]),
 }  # fmt: skip
+DIRECT = {"gemini/gemini-2.5-pro": ("gemini", "gemini-2.5-pro"), "mistral/mistral-small": ("mistral", "mistral-small")}
 CHANCE = random.Random(7)
 
 
@@ -113,7 +114,7 @@ def requests(now: datetime, *, burning: bool) -> None:
     for number in range(900):
         at = now - timedelta(seconds=150) + timedelta(seconds=number / 6)
         age = (now - at).total_seconds()
-        chain = CHANCE.choices(list(CHAINS), weights=[6, 2, 1, 1])[0]
+        chain = CHANCE.choices([*CHAINS, *DIRECT], weights=[6, 2, 1, 1, 1, 0.5])[0]
         lines = _story(chain, age, burning=burning)
         last = lines[-1]
         good = last["decision"] == "answered"
@@ -139,7 +140,8 @@ def _id(at: datetime, number: int) -> str:
 
 
 def _story(chain: str, age: float, *, burning: bool) -> list[dict[str, Any]]:
-    provider, model = CHAINS[chain][1][0] if chain != "cheap" else CHANCE.choice(CHAINS[chain][1])
+    choices = [DIRECT[chain]] if chain in DIRECT else CHAINS[chain][1]
+    provider, model = CHANCE.choice(choices) if chain == "cheap" else choices[0]
     took = CHANCE.uniform(0.4, 2.2)
     if burning and provider == "openai" and age < 26:
         wait = CHANCE.uniform(0.1, 0.4)
@@ -156,7 +158,9 @@ def _story(chain: str, age: float, *, burning: bool) -> list[dict[str, Any]]:
             ]
     if burning and provider == "groq" and age < 90 and CHANCE.random() < 0.8:
         return [target(provider, model, 0.0, 0.3, "timeout", message="no first token within 10 s")]
-    if CHANCE.random() < 0.01:
+    if burning and provider == "gemini" and age < 40 and CHANCE.random() < 0.4:
+        return [target(provider, model, 0.0, 0.3, CHANCE.choice(["timeout", "rate_limit"]))]
+    if burning and CHANCE.random() < 0.01:
         return [target(provider, model, 0.0, 0.2, "rate_limit")]
     return [target(provider, model, 0.0, took)]
 

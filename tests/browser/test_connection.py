@@ -1,5 +1,7 @@
 """The line between page and server: lost, found again, and no longer allowed."""
 
+import http.client
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -33,10 +35,29 @@ def test_a_login_that_ended_elsewhere_is_said_on_the_open_page(stage: Stage, boa
     board.wait_for_url("**/login/?next=/")
 
 
-def test_the_socket_refuses_strangers_and_foreign_pages(stage: Stage, window: Page) -> None:
+def test_the_socket_refuses_strangers(window: Page) -> None:
     window.goto("/login/")
     closed = window.evaluate(
         "() => new Promise(done => { const s = new WebSocket(location.origin.replace('http', 'ws') + '/ws/board/');"
         " s.onopen = () => done('opened'); s.onclose = () => done('closed') })"
     )
     assert closed == "closed"
+
+
+def test_the_socket_refuses_foreign_pages_even_with_a_good_login(stage: Stage, board: Page) -> None:
+    cookies = "; ".join(f"{one['name']}={one['value']}" for one in board.context.cookies())
+    statuses = [handshake(stage.port, cookies, origin) for origin in (stage.url, "https://evil.example")]
+    assert statuses == [101, 403]
+
+
+def handshake(port: int, cookies: str, origin: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    headers = {
+        "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Origin": origin, "Cookie": cookies,
+    }  # fmt: skip
+    try:
+        connection.request("GET", "/ws/board/", headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
