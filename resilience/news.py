@@ -9,14 +9,15 @@ Topics: "state" (breakers, cooldowns, lockouts), "table" (configuration), "reque
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 logger = logging.getLogger(__name__)
 
-SEND_TIMEOUT = 2.0  # s; a Redis that does not answer must not hold a command or pile up tasks
+PATIENCE = 2.0  # s; a Redis that does not answer must not hold a command or pile up tasks
 RENEW_AFTER = 600.0  # s; group membership expires (a day by default), so it is renewed while waiting
 RECONNECT_AFTER = 1.0  # s
 LOG_EVERY = 60.0  # s
@@ -62,8 +63,7 @@ async def _send(topic: str) -> None:
     if layer is None:
         return
     try:
-        async with asyncio.timeout(SEND_TIMEOUT):
-            await layer.group_send(_group(topic), {"type": "news", "topic": topic})
+        await _ask(layer.group_send(_group(topic), {"type": "news", "topic": topic}))
     except Exception as error:  # noqa: BLE001 (as in announce)
         _log_failure(error)
 
@@ -83,32 +83,60 @@ async def _listen_once(topic: str, callback: Callable[[], Awaitable[None] | None
     if layer is None:
         raise RuntimeError("no channel layer is configured")
     channel = await layer.new_channel("news")
-    await layer.group_add(_group(topic), channel)
+    await _ask(layer.group_add(_group(topic), channel))
+    receiving: asyncio.Future[Any] | None = None
     try:
         while True:
             answer = callback()
             if answer is not None:
                 await answer
-            await _next_hint(topic, channel)
+            receiving = asyncio.ensure_future(layer.receive(channel))
+            receiving.add_done_callback(_retrieved)
+            await _arrived(receiving, topic, channel)
     finally:
+        if receiving is not None:
+            receiving.cancel()
         await _leave(topic, channel)
 
 
-async def _next_hint(topic: str, channel: str) -> None:
-    layer = get_channel_layer()
-    while True:
-        try:
-            async with asyncio.timeout(RENEW_AFTER):
-                await layer.receive(channel)
-                return
-        except TimeoutError:
-            await layer.group_add(_group(topic), channel)
+async def _arrived(receiving: asyncio.Future[Any], topic: str, channel: str) -> None:
+    """Wait for a hint, renewing the membership meanwhile.
+
+    A receive in hand is not cancelled for that: it would cost the connection to Redis.
+    """
+    while not receiving.done():
+        done, _ = await asyncio.wait((receiving,), timeout=RENEW_AFTER)
+        if not done:
+            await _ask(get_channel_layer().group_add(_group(topic), channel))
+    receiving.result()
+
+
+async def _ask(operation: Coroutine[object, object, None]) -> None:
+    """Run one operation of the layer, for `PATIENCE` at most, in a task of its own.
+
+    redis-py waits with `asyncio.wait_for`, which in Python 3.11 loses a cancellation that comes together with the
+    result; awaited directly, a listener told to stop would go on for ever.
+    """
+    asked = asyncio.ensure_future(operation)
+    asked.add_done_callback(_retrieved)
+    try:
+        done, _ = await asyncio.wait((asked,), timeout=PATIENCE)
+        if not done:
+            raise TimeoutError(f"the channel layer did not answer within {PATIENCE:.0f} s")
+        asked.result()
+    finally:
+        asked.cancel()
+
+
+def _retrieved(receiving: asyncio.Future[Any]) -> None:
+    """Take the error of an operation that nobody waits for any more, else asyncio complains about it."""
+    if not receiving.cancelled():
+        receiving.exception()
 
 
 async def _leave(topic: str, channel: str) -> None:
     try:
-        async with asyncio.timeout(SEND_TIMEOUT):
-            await get_channel_layer().group_discard(_group(topic), channel)
+        await _ask(get_channel_layer().group_discard(_group(topic), channel))
     except Exception as error:  # noqa: BLE001 (membership expires by itself)
         _log_failure(error)
 

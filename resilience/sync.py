@@ -63,7 +63,8 @@ class Sync:
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=LAST_WRITES)  # a channel layer that hangs must not hold up the exit
         self.registry.flush(policies.providers(), self._clock())
         try:
             async with asyncio.timeout(LAST_WRITES):

@@ -29,8 +29,8 @@ def act(client, model: str, action: str, rows, **fields):
 
 @pytest.mark.parametrize("model", ["breakerstate", "cooldown", "modellockout", "resilienceevent"])
 def test_rows_are_listed_searched_and_shown_but_not_edited(operator, model):
-    open_breaker(now=timezone.now())
     settle(LIMITED, now=timezone.now())
+    open_breaker(now=timezone.now())
     row = {"breakerstate": BreakerState, "cooldown": Cooldown, "modellockout": ModelLockout}.get(model, ResilienceEvent)
     changelist = reverse(f"admin:resilience_{model}_changelist")
     page = reverse(f"admin:resilience_{model}_change", args=[row.objects.first().pk])

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
 from resilience import store
 from resilience.core.kinds import Kind
@@ -18,6 +18,7 @@ from resilience.core.policy import BreakerConfig, Policy
 from resilience.models import ResilienceEvent
 from resilience.reading import current_version, read_breaker, read_cooldown
 
+from .child import settle_many as settle_many_elsewhere
 from .examples import BROKEN, NOW, POLICY, after, open_breaker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,8 +52,9 @@ def settle_many(index: int, number: int) -> None:
 
 
 def test_two_thousand_settlements_from_threads_and_processes_are_all_counted():
-    connections.close_all()  # a child must not inherit an open connection
-    child = multiprocessing.get_context("fork").Process(target=settle_many, args=(2, 1000))
+    child = multiprocessing.get_context("spawn").Process(
+        target=settle_many_elsewhere, args=(str(connection.settings_dict["NAME"]), 2, 1000)
+    )
     child.start()
     in_threads(2, lambda index: settle_many(index, 500))
     child.join(timeout=60)
