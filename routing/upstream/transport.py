@@ -1,7 +1,8 @@
 """httpx's transport interface over an aiohttp session.
 
 A third of the CPU of `httpx_aiohttp` per call, and exceptions that say what happened: that package calls every lost
-connection a ConnectTimeout (docs/adr/0001). No cookies, no redirects, no retries, no decompression.
+connection a ConnectTimeout (docs/adr/0001). No cookies, no redirects, no decompression, and one retry only: a kept
+socket that died before it carried a byte of the answer says nothing about the provider.
 """
 
 from collections.abc import AsyncIterator
@@ -12,8 +13,11 @@ import httpx
 from multidict import CIMultiDict
 from yarl import URL
 
+from routing.upstream.sockets import SocketPool, on_used_socket
+
 KEEP_ALIVE = 30.0  # s; an idle socket older than this is closed by us, before a provider does it mid-request
 PIECE = 64 * 1024  # bytes read at a time at most
+MAX_FIELD_BYTES = 32 * 1024  # of one header of an answer; some front ends send policies and cookies of many KiB
 
 
 class AiohttpTransport(httpx.AsyncBaseTransport):
@@ -21,37 +25,66 @@ class AiohttpTransport(httpx.AsyncBaseTransport):
 
     def __init__(self) -> None:
         self._session: aiohttp.ClientSession | None = None
+        self._fresh_session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send, and wait for status and headers. Raises httpx.TransportError."""
         session = self._session
         if session is None:
-            # no limit on sockets: `max_concurrency` is the operator's, and a hidden one would be a hidden queue
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE)
-            session = self._session = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False
-            )
-        connect = request.extensions.get("timeout", {}).get("connect")
+            session = self._session = _session(SocketPool(keepalive_timeout=KEEP_ALIVE))
         try:
-            response = await session.request(
-                request.method,
-                _yarl(str(request.url)),
-                headers=CIMultiDict(
-                    (name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw
-                ),
-                data=request.content or None,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect),
-            )
+            try:
+                response = await _send(session, request)
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+                if not _died_while_kept(error):
+                    raise
+                if self._fresh_session is None:  # its sockets are never kept, so the retry cannot meet the same fate
+                    self._fresh_session = _session(SocketPool(force_close=True))
+                response = await _send(self._fresh_session, request)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise translated(error) from error
         return httpx.Response(response.status, headers=response.raw_headers, stream=_Body(response), request=request)
 
     async def aclose(self) -> None:
         """Close every socket."""
-        session, self._session = self._session, None
-        if session is not None:
-            await session.close()
+        sessions, self._session, self._fresh_session = (self._session, self._fresh_session), None, None
+        for session in sessions:
+            if session is not None:
+                await session.close()
+
+
+def _session(pool: SocketPool) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=pool,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        max_line_size=MAX_FIELD_BYTES,
+        max_field_size=MAX_FIELD_BYTES,
+    )
+
+
+async def _send(session: aiohttp.ClientSession, request: httpx.Request) -> aiohttp.ClientResponse:
+    connect = request.extensions.get("timeout", {}).get("connect")
+    return await session.request(
+        request.method,
+        _yarl(str(request.url)),
+        headers=CIMultiDict((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw),
+        data=request.content or None,
+        allow_redirects=False,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect),
+    )
+
+
+def _died_while_kept(error: aiohttp.ClientError) -> bool:
+    """Whether a kept socket broke before any header of the answer: the provider closed it while it was idle.
+
+    The provider has not read the request then, or has ended without a word; one more call cannot do harm (RFC 9110,
+    section 9.2.2, allows it to a client that knows so).
+    """
+    if not on_used_socket.get() or isinstance(error, aiohttp.ClientConnectorError):
+        return False
+    # with a beginning of an answer, aiohttp gives that for a message
+    return not isinstance(error, aiohttp.ServerDisconnectedError) or isinstance(error.message, str)
 
 
 class _Body(httpx.AsyncByteStream):
@@ -73,7 +106,7 @@ class _Body(httpx.AsyncByteStream):
 
 def translated(error: Exception) -> httpx.TransportError:
     """What aiohttp found, in httpx's words."""
-    text = f"{type(error).__name__}: {error}".rstrip(": ")
+    text = _words(error)
     match error:
         case aiohttp.ServerTimeoutError() | TimeoutError():
             return httpx.ConnectTimeout(text)  # the connect time is the only deadline aiohttp is given
@@ -85,6 +118,17 @@ def translated(error: Exception) -> httpx.TransportError:
             return httpx.RemoteProtocolError(text)
         case _:
             return httpx.ReadError(text)
+
+
+def _words(error: Exception) -> str:
+    """What happened, without the bytes that it happened at: they may be anything, a secret or an answer included."""
+    match error:
+        case aiohttp.ClientResponseError():
+            return f"the answer is not HTTP: {error.message.partition(':')[0]}"
+        case aiohttp.ServerDisconnectedError() if not isinstance(error.message, str):
+            return "the answer ended within its headers"
+        case _:
+            return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 @lru_cache(maxsize=4096)

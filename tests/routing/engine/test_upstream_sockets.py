@@ -1,0 +1,131 @@
+"""What providers do to sockets, over real ones: kept sockets that died, answers that break HTTP's rules."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from routing.upstream import Upstream, UpstreamError, UpstreamRequest
+from routing.upstream.sockets import on_used_socket
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"
+
+
+class Provider:
+    """A server on loopback. `script` has, per socket, what each of its requests is answered.
+
+    None: the socket is reset. What follows a NUL is sent once the gateway has what is before it.
+    """
+
+    def __init__(self, *script: Iterable[bytes | None]) -> None:
+        self._script = list(script)
+        self.sockets = 0
+        self.requests = 0
+        self.url = ""
+        self.headers_arrived = asyncio.Event()
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers = self._script[min(self.sockets, len(self._script) - 1)]
+        self.sockets += 1
+        try:
+            for answer in answers:
+                await reader.readuntil(b"\r\n\r\n{}")
+                self.requests += 1
+                if answer is None:
+                    writer.transport.abort()
+                    return
+                first, _, rest = answer.partition(b"\0")
+                writer.write(first)
+                if rest:
+                    await self.headers_arrived.wait()
+                    writer.write(rest)
+        except asyncio.IncompleteReadError:
+            pass  # the gateway closed it
+        finally:
+            writer.close()
+
+
+@asynccontextmanager
+async def serving(*script: Iterable[bytes | None]) -> AsyncIterator[tuple[Provider, Upstream]]:
+    provider, upstream = Provider(*script), Upstream()
+    server = await asyncio.start_server(provider.handle, "127.0.0.1", 0)
+    provider.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    try:
+        yield provider, upstream
+    finally:
+        await upstream.aclose()
+        server.close()
+        await server.wait_closed()
+
+
+async def post(provider: Provider, upstream: Upstream) -> tuple[int, bytes]:
+    request = UpstreamRequest(provider.url, [(b"content-type", b"application/json")], b"{}")
+    async with asyncio.timeout(10):
+        response = await upstream.open("p", request, 5.0)
+        provider.headers_arrived.set()
+        try:
+            return response.status, await (response.read() if response.status == 200 else response.read_error())
+        finally:
+            await response.aclose()
+
+
+async def test_a_kept_socket_that_died_is_replaced_by_a_fresh_one() -> None:
+    async with serving([OK, None], [OK]) as (provider, upstream):
+        assert [await post(provider, upstream) for _ in range(2)] == [(200, b"hi")] * 2
+        assert (provider.sockets, provider.requests) == (2, 3)
+
+
+async def test_a_fresh_socket_that_dies_is_the_providers_failure() -> None:
+    async with serving([None]) as (provider, upstream):
+        with pytest.raises(UpstreamError):
+            await post(provider, upstream)
+        assert provider.requests == 1
+
+
+async def test_a_dead_kept_socket_is_replaced_once_only() -> None:
+    async with serving([OK, None], [None]) as (provider, upstream):
+        await post(provider, upstream)
+        with pytest.raises(UpstreamError):
+            await post(provider, upstream)
+        assert provider.requests == 3
+
+
+async def test_an_answer_that_began_is_never_asked_for_again() -> None:
+    async with serving([OK, b"HTTP/1.1 20"], [OK]) as (provider, upstream):
+        await post(provider, upstream)
+        with pytest.raises(UpstreamError, match="ended within its headers"):
+            await post(provider, upstream)
+        assert provider.requests == 2
+
+
+async def test_the_pool_knows_used_sockets_from_new_ones() -> None:
+    async with serving([OK, OK]) as (provider, upstream):
+        await post(provider, upstream)
+        assert on_used_socket.get() is False
+        await post(provider, upstream)
+        assert on_used_socket.get() is True
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"500 No"])
+async def test_a_broken_chunk_ends_the_body_at_once(status: bytes) -> None:
+    async with serving([CHUNKED.replace(b"200 OK", status) + b"\0nonsense\r\n"]) as (provider, upstream):
+        if status.startswith(b"500"):
+            assert await post(provider, upstream) == (500, b"hello")
+        else:
+            with pytest.raises(UpstreamError, match="HTTP's rules"):
+                await post(provider, upstream)
+
+
+async def test_an_answer_may_carry_a_header_of_many_kib() -> None:
+    async with serving([OK.replace(b"\r\n\r\n", b"\r\nset-cookie: " + b"x" * 20_000 + b"\r\n\r\n")]) as pair:
+        assert await post(*pair) == (200, b"hi")
+
+
+@pytest.mark.parametrize("answer", [b"CANARY\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"CANARY" * 9000 + b"\r\n\r\n"])
+async def test_what_is_not_http_is_not_quoted(answer: bytes) -> None:
+    async with serving([answer]) as pair:
+        with pytest.raises(UpstreamError, match="not HTTP") as caught:
+            await post(*pair)
+        assert "CANARY" not in str(caught.value)
