@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 HOST ?= 127.0.0.1
 PORT ?= 8000
 BIN := .venv/bin
+TEST := $(BIN)/pytest -n 2 --dist loadfile
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url --no-header --no-annotate
 PACKAGES := omniroute_site routing resilience tests manage.py
 
@@ -13,7 +14,7 @@ run: setup
 	@$(BIN)/python manage.py quickstart --host $(HOST) --port $(PORT)
 
 test: setup-dev
-	@$(BIN)/pytest -m "not services and not browser"
+	@$(TEST) -m "not services and not browser"
 
 check: setup-dev lint types imports migrations test services
 
@@ -49,7 +50,7 @@ migrations:
 # PostgreSQL, Redis and Chromium: .ci/run installs and starts them
 services:
 	@test -n "$(PG_TEST_URL)" -a -n "$(REDIS_TEST_URL)" || { echo "set PG_TEST_URL and REDIS_TEST_URL, or run .ci/run"; exit 1; }
-	TEST_DATABASE_URL=$(PG_TEST_URL) $(BIN)/pytest tests/resilience tests/routing -m "not services and not browser"
+	TEST_DATABASE_URL=$(PG_TEST_URL) $(TEST) tests/resilience tests/routing -m "not services and not browser"
 	$(BIN)/pytest -m "services or browser"
 
 # after a change of pyproject.toml

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import yaml
 
-from tests.site.processes import KEY, ROOT, Server, environment, manage
+from tests.site.processes import KEY, ROOT, Server, environment, manage, prepare
 
 SIMULATOR_READY = re.compile(r"simulator ready (http://127\.0\.0\.1:\d+)")
 PATIENCE = 60.0  # s
@@ -20,8 +20,8 @@ PATIENCE = 60.0  # s
 Json = dict[str, Any]
 
 
-def configuration(simulator: str, **settings: Any) -> Json:
-    """Two OpenAI-compatible providers, the first with two connections, behind one chain."""
+def configuration(simulator: str, breaker: Json) -> Json:
+    """OpenAI-compatible providers behind two chains; one of them has two connections."""
 
     def provider(slug: str, *connections: str, **members: Any) -> Json:
         keys = [{"slug": name, "api_key": f"sk-sim-{slug}-{name}"} for name in connections]
@@ -30,12 +30,12 @@ def configuration(simulator: str, **settings: Any) -> Json:
             "format": "openai",
             "base_url": f"{simulator}/openai/v1",
             "retries": 0,
-            "breaker": {"jitter": 0},
+            "breaker": {"jitter": 0} | breaker,
             "connections": keys,
         } | members
 
     return {
-        "settings": {"wait_for_retry_after": 0} | settings,
+        "settings": {"wait_for_retry_after": 0},
         "providers": [provider("primary", "one"), provider("pair", "one", "two"), provider("backup", "one")],
         "chains": [
             {"model": "gpt-4o", "entries": [{"provider": "primary"}, {"provider": "backup", "priority": 1}]},
@@ -48,11 +48,11 @@ def configuration(simulator: str, **settings: Any) -> Json:
 class Stage:
     """`with Stage(folder) as stage:` everything runs; `stage.gateway` may be killed and started again."""
 
-    def __init__(self, folder: Path, *, workers: int = 1, change: Json | None = None) -> None:
+    def __init__(self, folder: Path, *, workers: int = 1, breaker: Json | None = None) -> None:
         self.folder = folder
         self.database = folder / "stage.sqlite3"
         self._workers = workers
-        self._change = change or {}
+        self._breaker = breaker or {}
         self.simulator = ""
 
     def __enter__(self) -> Self:
@@ -95,6 +95,8 @@ class Stage:
         self._simulator_call("DELETE", "/control/")
         state = self.state()
         for breaker in state["breakers"]:
+            if breaker["state"] == "CLOSED" and not breaker["failure_count"]:
+                continue  # a reset is a new generation, which the serving process hears of a moment later
             self.api("POST", f"/api/resilience/breakers/{breaker['provider']}/reset/", {"reason": "a new test"})
         for row in state["cooldowns"]:
             body = {"provider": row["provider"], "connection": row["connection"], "reason": "a new test"}
@@ -122,10 +124,8 @@ class Stage:
 
     def _configure(self) -> None:
         path = self.folder / "stage.yaml"
-        path.write_text(yaml.safe_dump(configuration(self.simulator) | self._change))
-        for arguments in (("migrate", "-v0"), ("config", "apply", str(path))):
-            done = manage(*arguments, database=self.database)
-            assert done.returncode == 0, done.stdout + done.stderr
+        path.write_text(yaml.safe_dump(configuration(self.simulator, self._breaker)))
+        prepare(path, database=self.database)
 
     def _server(self) -> Server:
         arguments = ("serve", "--port", "0", "--workers", str(self._workers))

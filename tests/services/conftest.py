@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from routing.simulator import Simulator
-from tests.site.processes import KEY, Server, manage
+from tests.site.processes import KEY, Server, prepare
 from tests.site.simulation import configuration, running
 
 
@@ -48,9 +48,7 @@ def configured(postgres_url: str, simulator: Simulator, tmp_path_factory: pytest
     """The database, migrated, with two providers behind the simulator."""
     config = tmp_path_factory.mktemp("services") / "config.yaml"
     config.write_text(configuration(simulator, KEY))
-    for arguments in (["migrate", "--verbosity", "0"], ["config", "apply", str(config)]):
-        done = manage(*arguments, database=Path(), DATABASE_URL=postgres_url)
-        assert done.returncode == 0, done.stderr
+    prepare(config, database=Path(), DATABASE_URL=postgres_url)
     return postgres_url
 
 

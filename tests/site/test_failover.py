@@ -20,7 +20,8 @@ SOON = 5.0  # s; how long a fact may take on a busy machine before a test gives 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with Stage(tmp_path_factory.mktemp("stage")) as running:
+    # long enough for a restart before it is over
+    with Stage(tmp_path_factory.mktemp("stage"), breaker={"reset_timeout": 8}) as running:
         yield running
 
 
@@ -55,11 +56,7 @@ def sleep_until(stage: Stage, provider: str) -> None:
 
 
 def test_an_open_breaker_survives_kill_9_and_one_probe_closes_it(stage: Stage) -> None:
-    stage.python(
-        "from routing.models import Provider;Provider.objects.filter(slug='primary').update(breaker_reset_timeout=8)"
-    )
     stage.control("primary-one", mode="error")
-    eventually(lambda: stage.breaker("primary")["effective_reset_timeout"] == 8)
     assert {ask(stage) for _ in range(8)} == {"backup/one"}
     before = stage.breaker("primary")
     assert (before["state"], len(stage.calls("primary-one"))) == ("OPEN", 5)
@@ -81,13 +78,8 @@ def test_an_open_breaker_survives_kill_9_and_one_probe_closes_it(stage: Stage) -
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_hundred_requests_at_retry_at_make_exactly_one_probe(tmp_path: Path, workers: int) -> None:
-    with Stage(tmp_path, workers=workers) as stage:
+    with Stage(tmp_path, workers=workers, breaker={"reset_timeout": 3}) as stage:
         assert workers == 1 or len(children(stage.gateway.process.pid)) >= workers
-        stage.python(
-            "from routing.models import Provider;"
-            "Provider.objects.filter(slug='primary').update(breaker_reset_timeout=3)"
-        )
-        time.sleep(1.5)  # in force in every worker
         stage.control("primary-one", mode="error")
         eventually(lambda: ask(stage) == "backup/one" and stage.breaker("primary")["state"] == "OPEN")
         opened = len(stage.calls("primary-one"))
@@ -157,7 +149,9 @@ def test_a_client_that_leaves_closes_the_upstream_and_counts_nothing(stage: Stag
     already = len(stage.calls("primary-one"))
     with begin(stage, stream=stream) as client:
         if stream:
-            assert b"data:" in client.recv(4096)
+            received = b""
+            while b"data:" not in received:  # the headers may come alone
+                received += client.recv(4096)
         eventually(lambda: len(stage.calls("primary-one")) > already)
     eventually(lambda: stage.calls("primary-one")[-1]["client_closed"])
     breaker = stage.breaker("primary")

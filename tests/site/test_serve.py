@@ -6,14 +6,13 @@ import shutil
 import signal
 import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from routing.simulator import Simulator
-from tests.site.processes import KEY, Server, breaker, chat, children, gone, manage, until
-from tests.site.simulation import PRIMARY, SECOND, calls, configuration, running
+from tests.site.processes import KEY, Server, chat, children, gone, manage, prepare, until
+from tests.site.simulation import PRIMARY, configuration, running
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +29,7 @@ def template(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> 
     database = folder / "template.sqlite3"
     config = folder / "config.yaml"
     config.write_text(configuration(simulator, KEY))
-    for arguments in (["migrate", "--verbosity", "0"], ["config", "apply", str(config)]):
-        done = manage(*arguments, database=database)
-        assert done.returncode == 0, done.stderr
+    prepare(config, database=database)
     return database
 
 
@@ -100,64 +97,38 @@ def test_what_outlasts_the_drain_is_told_so(simulator: Simulator, database: Path
         assert (answer.status, json.loads(answer.read())["error"]["code"]) == (503, "draining")
 
 
-def test_workers_are_replaced_and_never_outlive_their_parent(
+def test_workers_count_together_are_replaced_and_drain_together(
     simulator: Simulator, database: Path, tmp_path: Path
 ) -> None:
     arguments = ("serve", "--port", "0", "--workers", "2")
     with Server(*arguments, database=database, log=tmp_path / "log") as server:
         simulator.behave(PRIMARY, mode="ok")
-        first = children(server.process.pid)
-        os.kill(first[0], signal.SIGKILL)
-        until(lambda: len(children(server.process.pid)) == 2 and first[0] not in children(server.process.pid))
-        assert server.get("/readyz")[0] == 200
-
-        workers = children(server.process.pid)
-        server.process.kill()
-        server.process.wait()
-        assert gone(workers)
-        with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", server.port))
-
-
-def test_workers_count_together_and_drain_together(simulator: Simulator, database: Path, tmp_path: Path) -> None:
-    arguments = ("serve", "--port", "0", "--workers", "2")
-    with Server(*arguments, database=database, log=tmp_path / "log") as server:
-        simulator.behave(PRIMARY, mode="ok")
-        for _ in range(6):
-            connection = server.connect()
-            server.ask(connection)
-            assert connection.getresponse().status == 200
-            connection.close()
+        assert [chat(server) for _ in range(6)] == [(200, "primary")] * 6
         text = server.get("/metrics", Authorization=f"Bearer {KEY}")[1].decode()
-        answered = sum(
-            float(line.rpartition(" ")[2])
-            for line in text.splitlines()
-            if line.startswith("omniroute_requests_total{") and 'outcome="answered"' in line
-        )
+        counts = [line for line in text.splitlines() if line.startswith("omniroute_requests_total{")]
+        assert sum(float(line.rpartition(" ")[2]) for line in counts if 'outcome="answered"' in line) == 6
 
-        assert answered == 6
+        killed = children(server.process.pid)[0]
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: "a worker died" in server.output())
+        until(lambda: len(children(server.process.pid)) == 2 and killed not in children(server.process.pid))
+        assert chat(server) == (200, "primary")
+
         workers = children(server.process.pid)
         assert server.stop(signal.SIGINT) == 0
         assert gone(workers, within=1)
 
 
-def test_three_workers_send_one_probe(simulator: Simulator, database: Path, tmp_path: Path) -> None:
-    """A hundred requests at the moment `retry_at` passes; exactly one may reach the provider."""
-    arguments = ("serve", "--port", "0", "--workers", "3")
+def test_workers_never_outlive_their_parent(database: Path, tmp_path: Path) -> None:
+    arguments = ("serve", "--port", "0", "--workers", "2")
     with Server(*arguments, database=database, log=tmp_path / "log") as server:
-        simulator.behave(SECOND, mode="ok")
-        simulator.behave(PRIMARY, mode="error")
-        until(lambda: chat(server) == (200, "second") and breaker(server)["state"] == "OPEN")
-        until(lambda: breaker(server)["retry_after"] == 0)
-        simulator.behave(PRIMARY, mode="ok", latency=1.5)  # the probe is under way while everybody else comes
-        simulator.log.clear()
+        workers = children(server.process.pid)
+        server.process.kill()
+        server.process.wait()
 
-        with ThreadPoolExecutor(100) as pool:
-            answers = list(pool.map(lambda _: chat(server), range(100)))
-
-        assert {status for status, _ in answers} == {200}
-        assert calls(simulator, PRIMARY) == 1
-        assert breaker(server)["state"] == "CLOSED"
+        assert gone(workers)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", server.port))
 
 
 def test_a_taken_port_is_one_clear_line(database: Path) -> None:
