@@ -2,7 +2,8 @@
 
 Each takes who acts (`actor`: a user's name, "key:NAME" or "cli:USER") and why; both go to the event log. Each raises
 `ValueError` for an empty reason or a duration that is not positive, and `django.db.Error` if the database fails.
-What is already so stays so: clearing a cooldown that has ended changes nothing (`Change.written` tells), no error.
+By the time it returns, the requests of this process are decided by what it did. What is already so stays so: clearing
+a cooldown that has ended changes nothing (`Change.written` tells), no error.
 """
 
 from datetime import timedelta
@@ -13,13 +14,14 @@ from resilience import store
 from resilience.change import Change
 from resilience.core.permit import Pair
 from resilience.core.state import Mode
+from resilience.sync import heard
 
 LONGEST = timedelta(days=3650)
 
 
 def reset(provider: str, *, actor: str, reason: str) -> Change:
     """Close the breaker of `provider` with zero counts, whatever its state; a forced state ends too."""
-    return store.reset(provider, actor=actor, reason=_needed(reason), now=timezone.now())
+    return heard(store.reset(provider, actor=actor, reason=_needed(reason), now=timezone.now()))
 
 
 def force_open(provider: str, *, actor: str, reason: str, duration: timedelta | None = None) -> Change:
@@ -34,28 +36,28 @@ def force_close(provider: str, *, actor: str, reason: str, duration: timedelta |
 
 def unforce(provider: str, *, actor: str, reason: str) -> Change:
     """End a forced state: the breaker is closed with zero counts and decides by itself again."""
-    return store.unforce(provider, actor=actor, reason=_needed(reason), now=timezone.now())
+    return heard(store.unforce(provider, actor=actor, reason=_needed(reason), now=timezone.now()))
 
 
 def clear_cooldown(provider: str, connection: str, *, actor: str, reason: str) -> Change:
     """Use the connection again at once."""
-    return store.clear_cooldown(provider, connection, actor=actor, reason=_needed(reason), now=timezone.now())
+    return heard(store.clear_cooldown(provider, connection, actor=actor, reason=_needed(reason), now=timezone.now()))
 
 
 def lock(pair: Pair, *, actor: str, reason: str, duration: timedelta | None = None) -> Change:
     """Skip `pair` for `duration`, else for the provider's `lockout_duration`."""
-    return store.lock(pair, _checked(duration), actor=actor, reason=_needed(reason), now=timezone.now())
+    return heard(store.lock(pair, _checked(duration), actor=actor, reason=_needed(reason), now=timezone.now()))
 
 
 def unlock(pair: Pair, *, actor: str, reason: str) -> Change:
     """Use `pair` again at once and forget its failures."""
-    return store.unlock(pair, actor=actor, reason=_needed(reason), now=timezone.now())
+    return heard(store.unlock(pair, actor=actor, reason=_needed(reason), now=timezone.now()))
 
 
 def _force(provider: str, mode: Mode, *, actor: str, reason: str, duration: timedelta | None) -> Change:
     now = timezone.now()
     until = None if duration is None else now + _within_limits(duration)
-    return store.force(provider, mode, actor=actor, reason=_needed(reason), until=until, now=now)
+    return heard(store.force(provider, mode, actor=actor, reason=_needed(reason), until=until, now=now))
 
 
 def _needed(reason: str) -> str:

@@ -8,6 +8,8 @@ A lost hint therefore costs a second; an edit by hand, past the change counter, 
 """
 
 import asyncio
+import concurrent.futures
+import contextlib
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -18,6 +20,7 @@ from django.db import Error
 from django.utils import timezone
 
 from resilience import news, policies, reading, store
+from resilience.change import Change
 from resilience.registry import Registry, get_registry
 
 logger = logging.getLogger(__name__)
@@ -27,6 +30,7 @@ BREATH = 0.02  # s between two rounds: a storm of hints must not crowd out the w
 FLUSH_EVERY = timedelta(seconds=1)
 RELOAD_EVERY = timedelta(minutes=1)
 TIDY_EVERY = timedelta(hours=1)
+HEARD_WITHIN = 1.0  # s that a person's action waits for this process to take it over
 LAST_WRITES = 5.0  # s that a process on its way out gives the database
 
 
@@ -148,3 +152,29 @@ async def stop() -> None:
     sync = _running.pop(asyncio.get_running_loop(), None)
     if sync is not None:
         await sync.stop()
+
+
+def heard(change: Change) -> Change:
+    """Let this process's copy take over what a person just did, before the person is told that it was done.
+
+    Called from the threads of pages; other processes hear of it by the news. Without it the first requests after a
+    reset would still carry permits of the generation that the reset ended, and their outcomes would count nowhere.
+    """
+    for loop, sync in list(_running.items()):
+        if loop.is_running() and loop is not _loop_here():
+            taken = asyncio.run_coroutine_threadsafe(_take_over(sync.registry, change), loop)
+            with contextlib.suppress(concurrent.futures.TimeoutError):  # a loop that is this busy polls soon
+                taken.result(HEARD_WITHIN)
+    return change
+
+
+async def _take_over(registry: Registry, change: Change) -> None:
+    registry.apply(change)
+
+
+def _loop_here() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs in this very thread and must not be waited for."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db import OperationalError
 
-from resilience import policies, reading, store, sync
+from resilience import actions, policies, reading, store, sync
 from resilience.core.permit import Pair
 from resilience.core.state import State
 from resilience.models import BreakerState, StateVersion
@@ -200,3 +200,15 @@ async def succeed(registry: Registry, provider: str, *, times: int) -> None:
     for _ in range(times):
         permit = registry.permit(Pair(provider, "main", "m"), NOW)
         await registry.settle(permit, POLICY, SUCCESS, now=NOW, sibling_usable=True, request_id="r-1")
+
+
+async def test_what_a_person_does_decides_this_process_before_the_person_is_told(registry, monkeypatch):
+    monkeypatch.setattr(sync.Sync, "_keep_up", lambda self: asyncio.sleep(3600))  # no poll, no hint
+    await elsewhere(registry, open_breaker)
+    await sync.start(registry)
+    try:
+        assert registry.breakers["openai"].state is State.OPEN
+        await asyncio.to_thread(actions.reset, "openai", actor="alice", reason="it is back")
+        assert registry.breakers["openai"].state is State.CLOSED
+    finally:
+        await sync.stop()
