@@ -16,7 +16,7 @@ from routing.chains import Target
 from routing.dialects.base import Dialect, Headers
 from routing.errors import GatewayError, invalid_request
 
-MAX_MODEL_NAME = 256
+MAX_MODEL_NAME = 200  # as wide as the narrowest column it is stored in
 MAX_CHOICES = 128  # OpenAI's own limit for `n`
 
 EXCHANGES: Mapping[str, type[Exchange]] = {
@@ -60,8 +60,8 @@ class ChatCompletions(Dialect):
 def model_name(document: Mapping[str, Any]) -> str:
     """The requested name. Raises GatewayError 400."""
     model = document.get("model")
-    if not isinstance(model, str) or not 0 < len(model) <= MAX_MODEL_NAME:
-        raise invalid_request(f"`model` must be a string of 1 to {MAX_MODEL_NAME} characters.", "model")
+    if not isinstance(model, str) or not 0 < len(model) <= MAX_MODEL_NAME or not model.isprintable():
+        raise invalid_request(f"`model` must be a string of 1 to {MAX_MODEL_NAME} printable characters.", "model")
     return model
 
 
