@@ -41,7 +41,7 @@ LOGGING = logging_config(level=LOG_LEVEL, style=LOG_FORMAT)
 # --- Django
 
 INSTALLED_APPS = [
-    "daphne",  # first: its `runserver` speaks ASGI
+    "omniroute_site",  # first: its `runserver` is daphne's, which speaks ASGI
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -54,7 +54,6 @@ INSTALLED_APPS = [
     "ninja",  # so that /api/docs serves its own script and style instead of a CDN's
     "resilience",
     "routing",
-    "omniroute_site",
     "omniroute_site.dashboard",
 ]
 

@@ -94,10 +94,11 @@ class Stage:
         """Healthy providers, and nothing remembered against them."""
         self._simulator_call("DELETE", "/control/")
         state = self.state()
-        for breaker in state["breakers"]:
-            if breaker["state"] == "CLOSED" and not breaker["failure_count"]:
-                continue  # a reset is a new generation, which the serving process hears of a moment later
-            self.api("POST", f"/api/resilience/breakers/{breaker['provider']}/reset/", {"reason": "a new test"})
+        marked = [one["provider"] for one in state["breakers"] if one["state"] != "CLOSED" or one["window"]["failures"]]
+        for provider in marked:
+            self.api("POST", f"/api/resilience/breakers/{provider}/reset/", {"reason": "a new test"})
+        if marked:
+            time.sleep(0.5)  # a reset is a new generation; outcomes count once the serving process has heard of it
         for row in state["cooldowns"]:
             body = {"provider": row["provider"], "connection": row["connection"], "reason": "a new test"}
             self.api("POST", "/api/resilience/cooldowns/clear/", body)
