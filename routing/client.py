@@ -1,6 +1,7 @@
 """The client's side of a request: answers, streams and errors as ASGI messages with the gateway's headers."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any
 
 import orjson
@@ -8,7 +9,8 @@ import orjson
 from routing.adapters.base import Answer
 from routing.chains import Target
 from routing.errors import GatewayError
-from routing.job import Job
+from routing.http_body import ClientGoneError
+from routing.job import WRITE_DEADLINE, Job
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -30,7 +32,11 @@ def header_value(text: str) -> bytes:
 
 
 class HttpClient:
-    """One HTTP exchange. `started` is true once the status line is out."""
+    """One HTTP exchange. `started` is true once the status line is out.
+
+    A client that takes no byte for WRITE_DEADLINE seconds raises ClientGoneError, but for `write`, whose caller keeps
+    that time.
+    """
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -43,7 +49,7 @@ class HttpClient:
 
     async def start(self, job: Job, target: Target) -> None:
         """Begin a stream."""
-        await self._begin(200, [*STREAM_HEADERS, *served_headers(job, target)])
+        await _in_time(self._begin(200, [*STREAM_HEADERS, *served_headers(job, target)]))
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the stream; waits while the client reads slowly."""
@@ -51,7 +57,7 @@ class HttpClient:
 
     async def finish(self, data: bytes) -> None:
         """Send the last piece and end the body."""
-        await self._send({"type": "http.response.body", "body": data})
+        await _in_time(self._end(data))
 
     async def send_json(self, status: int, headers: list[Header], document: Any) -> None:
         """Send a small JSON document, whole."""
@@ -59,13 +65,27 @@ class HttpClient:
 
     async def send_body(self, status: int, headers: list[Header], body: bytes) -> None:
         """Send an answer whose length is known."""
-        await self._begin(status, [*headers, (b"content-length", b"%d" % len(body))])
-        await self._send({"type": "http.response.body", "body": body})
+        await _in_time(self._send_whole(status, [*headers, (b"content-length", b"%d" % len(body))], body))
+
+    async def _send_whole(self, status: int, headers: list[Header], body: bytes) -> None:
+        await self._begin(status, headers)
+        await self._end(body)
 
     async def _begin(self, status: int, headers: list[Header]) -> None:
         self.started = True
         self.status = status
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def _end(self, data: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": data})
+
+
+async def _in_time(sending: Coroutine[Any, Any, None]) -> None:
+    try:
+        async with asyncio.timeout(WRITE_DEADLINE):
+            await sending
+    except TimeoutError:
+        raise ClientGoneError from None
 
 
 def served_headers(job: Job, target: Target) -> list[Header]:

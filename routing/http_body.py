@@ -15,7 +15,7 @@ DRAIN_SECONDS = 30.0
 
 
 class ClientGoneError(Exception):
-    """The client left before its request was complete."""
+    """The client left, or has stopped reading what it is sent."""
 
 
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:

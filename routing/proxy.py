@@ -66,25 +66,31 @@ class Exchange:
         """Answer, whatever happens."""
         visit = self._visit
         try:
-            await self._route()
-        except GatewayError as error:
-            await self._refuse(error)
-        except engine.StreamInterruptedError as broken:
-            await self._break_off(broken)
+            await self._answer()
         except ClientGoneError:
             visit.client_left()
         except asyncio.CancelledError:
             visit.client_left()
             if not self._client_gone:
                 raise  # the server is ending this task, and wants to hear that it ended
+        finally:
+            visit.finish(self._job, self._client.status, asyncio.get_running_loop().time())
+
+    async def _answer(self) -> None:
+        try:
+            await self._route()
+        except GatewayError as error:
+            await self._refuse(error)
+        except engine.StreamInterruptedError as broken:
+            await self._break_off(broken)
+        except ClientGoneError:
+            raise
         except Exception:
             # a bug must not take the connection down without a word, nor hide
-            log.exception("request failed", extra={"request_id": visit.id})
+            log.exception("request failed", extra={"request_id": self._visit.id})
             await self._refuse(
                 GatewayError("The gateway made a mistake; it is in its log.", status=500, code="internal_error")
             )
-        finally:
-            visit.finish(self._job, self._client.status, asyncio.get_running_loop().time())
 
     async def _route(self) -> None:
         method, path = self._scope["method"], self._scope["path"]

@@ -12,12 +12,11 @@ from resilience.core.kinds import Kind
 from resilience.core.outcome import SUCCESS, Failure, Outcome
 from routing.adapters.base import Exchange
 from routing.chains import Target
-from routing.job import Job
-from routing.sse import EventReader, EventTooLargeError
+from routing.job import WRITE_DEADLINE, Job
+from routing.sse import Event, EventReader, EventTooLargeError
 from routing.upstream import UpstreamError, UpstreamResponse
 
 HOLD_BYTES = 256 * 1024  # of preamble held back; more than that is sent on
-WRITE_DEADLINE = 60.0  # s; a client that takes no byte for so long has gone
 TRAILING = 0.5  # s; after the last finish reason, for usage and [DONE]
 
 CLIENT_STALLED = Failure(kind=Kind.CANCELLED, message="the client stopped reading")
@@ -35,6 +34,7 @@ class Relay:
         self._held: list[bytes] = []
         self._held_bytes = 0
         self._writing = False
+        self._complete_by: float | None = None  # once finished: when to stop waiting for trailing events
         self._loop = asyncio.get_running_loop()
 
     async def run(self, content_by: float, end_by: float) -> Outcome:
@@ -61,28 +61,48 @@ class Relay:
         if not chunk:
             return self._ended()
         events = self._reader.feed(chunk)
-        output = b"".join([exchange.feed(event) for event in events])
-        if exchange.error is not None and not (client.started or exchange.has_content):
+        output = self._take(events)
+        failed = exchange.error is not None and not exchange.finished  # whoever has the whole answer need not know more
+        if failed and not (client.started or exchange.has_content):
             return exchange.error  # had it come after content in one piece, the content would be the client's
-        if output and (ready := self._ready(output)):
+        if ready := self._ready(output):
             clock.reschedule(self._loop.time() + WRITE_DEADLINE)
             await self._write(ready)
-        if exchange.error is not None:
+        if failed:
             return exchange.error
-        if exchange.closed:
+        if exchange.closed or exchange.error is not None:
             return self._ended()
         if client.started and any(event.data is not None for event in events):
-            patience = TRAILING if exchange.finished else self._target.provider.timeouts.idle
-            clock.reschedule(min(self._loop.time() + patience, end_by))
+            clock.reschedule(min(self._data_by(), end_by))
         return None
+
+    def _take(self, events: list[Event]) -> bytes:
+        """What the client is to get for these events; whatever comes after the end, or after an error, is not looked at."""
+        exchange = self._exchange
+        output = []
+        for event in events:
+            output.append(exchange.feed(event))
+            if exchange.closed or exchange.error is not None:
+                break
+        return b"".join(output)
+
+    def _data_by(self) -> float:
+        """When the next data must have come. What may follow a finished answer cannot draw it out by coming slowly."""
+        if not self._exchange.finished:
+            return self._loop.time() + self._target.provider.timeouts.idle
+        if self._complete_by is None:
+            self._complete_by = self._loop.time() + TRAILING
+        return self._complete_by
 
     def _ready(self, output: bytes) -> bytes:
         """What may be written now: everything held so far once there is content, nothing before."""
+        exchange = self._exchange
         if self._job.client.started:
             return output
-        self._held.append(output)
-        self._held_bytes += len(output)
-        if not (self._exchange.has_content or self._exchange.finished or self._held_bytes > HOLD_BYTES):
+        if output:
+            self._held.append(output)
+            self._held_bytes += len(output)
+        if not (exchange.has_content or exchange.finished or self._held_bytes > HOLD_BYTES):
             return b""
         output = b"".join(self._held)
         self._held.clear()
@@ -107,9 +127,9 @@ class Relay:
         return Failure(kind=Kind.TRANSIENT, message="the stream ended without a finish reason", status=200)
 
     def _timed_out(self) -> Outcome:
-        if self._exchange.finished:
-            return SUCCESS  # only trailing events were still awaited
         if self._writing:
             return CLIENT_STALLED
+        if self._exchange.finished:
+            return SUCCESS  # only trailing events were still awaited
         what = "no data in the stream" if self._job.client.started else "no first token"
         return Failure(kind=Kind.TIMEOUT, message=f"{what} in time")

@@ -251,6 +251,11 @@ class Gateway:
     async def ask(self, body: Any = None, **options: Any) -> Answer:
         return await self.begin(body, **options).answer()
 
+    @property
+    def permits(self) -> int:
+        """Permits given and not settled, and calls in flight."""
+        return len(self.registry._permits) + sum(proxy.live.in_flight.values())
+
     def breaker(self, slug: str) -> Any:
         return self.registry.breakers.get(slug)
 
@@ -270,7 +275,9 @@ class Call:
         method: str = "POST",
         headers: Mapping[str, str] | None = None,
         key: str | None = KEY,
+        stops_at: bytes | None = None,
     ) -> None:
+        """stops_at: the client never takes the piece that holds this."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {
             "content-type": "application/json",
@@ -283,9 +290,12 @@ class Call:
         self._incoming.put_nowait({"type": "http.request", "body": content, "more_body": False})
         self.messages: list[Json] = []
         self._arrived = asyncio.Event()
+        self._stops_at = stops_at
         self.task = asyncio.create_task(proxy.application(scope, self._incoming.get, self._send))
 
     async def _send(self, message: Any) -> None:
+        if self._stops_at is not None and self._stops_at in message.get("body", b""):
+            await asyncio.Event().wait()
         self.messages.append(dict(message))
         self._arrived.set()
 

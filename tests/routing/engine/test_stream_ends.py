@@ -1,0 +1,108 @@
+"""How streams end when providers and clients do not: bytes after the end, ends that are drawn out, readers that stop."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from routing import client, streaming
+
+from .harness import DONE, ROLE, Gateway, Hang, chat, chunk, event
+from .harness import streaming as stream_of
+
+STREAM = chat(stream=True)
+FINISH = chunk(finish="stop")
+ERROR = event({"error": {"message": "overloaded", "type": "server_error"}})
+
+
+async def test_nothing_after_done_reaches_the_client(gateway: Gateway) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hello"), FINISH + DONE + chunk("EXTRA") + ERROR))
+    answer = await gateway.ask(STREAM)
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+    assert gateway.records[0].outcome == "answered"
+    assert gateway.breaker("a").failure_count == 0
+
+
+async def test_nothing_after_an_error_reaches_the_client(gateway: Gateway) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hello"), ERROR + chunk("EXTRA", finish="stop") + DONE))
+    answer = await gateway.ask(STREAM)
+    assert answer.events[-1]["error"]["code"] == "stream_interrupted"
+    assert b"EXTRA" not in answer.body
+    assert gateway.breaker("a").failure_count == 1
+
+
+@pytest.mark.parametrize("pieces", [(FINISH, ERROR), (FINISH + ERROR,)])
+async def test_an_error_after_the_last_finish_reason_takes_nothing_back(
+    gateway: Gateway, pieces: tuple[bytes, ...]
+) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hello"), *pieces))
+    answer = await gateway.ask(STREAM)
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+    assert gateway.records[0].outcome == "answered"
+
+
+async def test_what_follows_a_finish_reason_cannot_draw_the_end_out(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "TRAILING", 0.05)
+
+    class Endless(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield ROLE + chunk("Hello", finish="stop")
+            while True:
+                await asyncio.sleep(0.01)
+                yield chunk("!")
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Endless(), request=request)
+
+    monkeypatch.setattr(gateway.provider("a"), "handle_async_request", answer)
+    async with asyncio.timeout(5):
+        assert (await gateway.ask(STREAM)).events[-1] == b"[DONE]"
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "WRITE_DEADLINE", 0.05)
+    monkeypatch.setattr(client, "WRITE_DEADLINE", 0.05)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("stops_at", [b"Hel", b"finish_me", b"[DONE]"])
+async def test_a_client_that_stops_reading_is_let_go(gateway: Gateway, stops_at: bytes) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hel"), chunk("lo", finish="stop", finish_me=1), DONE))
+    call = gateway.begin(STREAM, stops_at=stops_at)
+    async with asyncio.timeout(5):
+        await call.task
+    assert gateway.records[0].outcome == "client_closed"
+    assert gateway.breaker("a").failure_count == 0
+    assert gateway.permits == 0
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_client_that_does_not_take_the_error_is_let_go(gateway: Gateway) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hel"), ERROR))
+    call = gateway.begin(STREAM, stops_at=b"stream_interrupted")
+    async with asyncio.timeout(5):
+        await call.task
+    assert gateway.records[0].outcome == "client_closed"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_client_that_does_not_take_an_unstreamed_answer_is_let_go(gateway: Gateway) -> None:
+    gateway.provider("a")
+    call = gateway.begin(stops_at=b"hello")
+    async with asyncio.timeout(5):
+        await call.task
+    assert gateway.records[0].outcome == "client_closed"
+
+
+async def test_an_idle_provider_after_its_finish_reason_has_answered(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "TRAILING", 0.05)
+    gateway.provider("a", stream_of(ROLE, chunk("Hello"), FINISH, Hang()))
+    answer = await gateway.ask(STREAM)
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+    assert gateway.breaker("a").failure_count == 0
