@@ -15,5 +15,5 @@ class SiteConfig(AppConfig):
         from omniroute_site import checks  # noqa: F401 (registering is what the import is for)
         from omniroute_site.people import ensure_groups  # needs the models
 
-        # Django tells only apps with models, and makes their permissions first; routing is the last of ours
+        # only apps with models are told; routing is the last of ours. auth, being ready before us, makes permissions first
         post_migrate.connect(ensure_groups, sender=apps.get_app_config("routing"), dispatch_uid="omniroute.groups")

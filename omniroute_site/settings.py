@@ -41,12 +41,12 @@ LOGGING = logging_config(level=LOG_LEVEL, style=LOG_FORMAT)
 # --- Django
 
 INSTALLED_APPS = [
-    "omniroute_site",  # first: its `runserver` is daphne's, which speaks ASGI
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "omniroute_site",  # above staticfiles: its `runserver` is daphne's, which speaks ASGI; below auth: see apps.py
     "django.contrib.staticfiles",
     "channels",
     "django_htmx",
