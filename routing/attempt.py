@@ -18,6 +18,7 @@ from routing.egress import egress
 from routing.gate import sibling_usable
 from routing.job import Job
 from routing.journal import Line, seconds_until
+from routing.redaction import without_secrets
 from routing.streaming import Relay
 from routing.upstream import UpstreamError, UpstreamRequest, UpstreamResponse
 
@@ -57,6 +58,8 @@ class Attempt:
             if exchange.dropped_params:
                 self._line["dropped_params"] = list(exchange.dropped_params)
             outcome = await self._exchange(exchange, request)
+            if isinstance(outcome, Failure):
+                outcome = without_secrets(outcome, target.connection)
         finally:
             job.live.leave(provider, target.connection.slug)
             await self._settle(permit, outcome)
@@ -144,16 +147,21 @@ class Attempt:
         verdict = outcome
         if isinstance(outcome, Failure) and outcome.status is None and "headers" not in line and egress.broken(at):
             verdict = NETWORK_IS_OURS
-        await job.registry.settle(
-            permit,
-            target.provider.policy,
-            verdict,
-            now=now,
-            sibling_usable=isinstance(verdict, Failure) and sibling_usable(target, job.registry, now),
-            request_id=job.id,
-        )
-        if not line:
-            return  # our own translation failed, and nothing was sent
+        try:
+            await job.registry.settle(
+                permit,
+                target.provider.policy,
+                verdict,
+                now=now,
+                sibling_usable=isinstance(verdict, Failure) and sibling_usable(target, job.registry, now),
+                request_id=job.id,
+            )
+        finally:  # also for a client that leaves while the database is written to
+            if line:  # else our own translation failed, and nothing was sent
+                self._write_down(outcome, now, at)
+
+    def _write_down(self, outcome: Outcome, now: datetime, at: float) -> None:
+        job, target, line = self._job, self._target, self._line
         telemetry.attempt(target.provider.slug, "ok" if isinstance(outcome, Success) else outcome.kind.value)
         if isinstance(outcome, Success):
             job.journal.answered(line, at)
