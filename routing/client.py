@@ -113,6 +113,10 @@ def error_headers(request_id: str, chain: str, calls: int, error: GatewayError) 
     ]
     if error.retry_after_header is not None:
         headers.append((b"retry-after", error.retry_after_header.encode()))
+    if error.allow is not None:
+        headers.append((b"allow", error.allow.encode()))
+    if error.status == 408:
+        headers.append((b"connection", b"close"))  # the rest of the body, should it come, is nobody's
     if error.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     return headers

@@ -9,8 +9,10 @@ none admitted: wait for a short cooldown, once more ─► exhausted: emergency 
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
+from operator import itemgetter
 
 from resilience.core.kinds import RULES, Kind, NextTarget
 from resilience.core.outcome import Failure, Success
@@ -73,6 +75,8 @@ async def _walk(job: Job, candidates: Sequence[Target]) -> bool:
     for number, target in enumerate(candidates, 1):
         if job.journal.calls >= job.table.settings.max_attempts:
             break
+        if _time_left(job, target) <= 0:
+            continue  # a call would be lost at once, and count against a provider that was never given a chance
         permit = await _admit(job, target)
         if permit is not None and await _try(job, target, permit, candidates[number:]):
             return True
@@ -92,7 +96,7 @@ async def _admit(job: Job, target: Target) -> Permit | None:
 
 async def _try(job: Job, target: Target, permit: Permit, others: Sequence[Target]) -> bool:
     """Call one target, again where its failure allows that; true if the client was answered."""
-    tries = 0
+    tries = Counter[bool]()  # those that wait for a stated time, and the others
     while True:
         attempt = Attempt(job, target, last=not _any_open(job, others))
         outcome = await attempt.run(permit)
@@ -100,8 +104,9 @@ async def _try(job: Job, target: Target, permit: Permit, others: Sequence[Target
             await _deliver(job, target, attempt.rest)
             return True
         _stop_if_final(job, outcome)
-        tries += 1
-        pause = _pause_before_retry(job, target, outcome, tries)
+        waits = outcome.kind is Kind.RATE_LIMIT
+        tries[waits] += 1
+        pause = _pause_before_retry(job, target, outcome, tries[waits])
         if pause is None or job.journal.calls >= job.table.settings.max_attempts:
             return False
         await _wait(job, pause)
@@ -151,20 +156,24 @@ def _pause_before_retry(job: Job, target: Target, failure: Failure, tries: int) 
         pause = provider.retry_backoff * 2 ** (tries - 1) * spread
     else:
         return None
-    left = job.started + provider.timeouts.total - asyncio.get_running_loop().time()
-    return pause if pause < left else None
+    return pause if pause < _time_left(job, target) else None
+
+
+def _time_left(job: Job, target: Target) -> float:
+    """Seconds until the whole request has taken as long as the target's provider allows."""
+    return job.started + target.provider.timeouts.total - asyncio.get_running_loop().time()
 
 
 def _until_soonest_cooldown(job: Job, budget: float) -> float | None:
     """Seconds until the first cooldown ends, if cooldowns alone are in the way and `budget` seconds reach that far."""
-    skips = [refusal for _, refusal in job.journal.skips if refusal.reason is not RefusalReason.DISABLED]
+    skips = [skip for skip in job.journal.skips if skip[1].reason is not RefusalReason.DISABLED]
     if budget <= 0 or job.journal.failures or not skips:
         return None
-    if any(refusal.reason is not RefusalReason.COOLING or refusal.until is None for refusal in skips):
+    if any(refusal.reason is not RefusalReason.COOLING or refusal.until is None for _, refusal in skips):
         return None
-    soonest = min(refusal.until for refusal in skips if refusal.until is not None)
+    soonest, target = min(((refusal.until, target) for target, refusal in skips if refusal.until), key=itemgetter(0))
     pause = max(0.0, (soonest - job.now).total_seconds()) + JUST_AFTER * (1 + job.random.random())
-    return pause if pause <= budget else None
+    return pause if pause <= budget and pause < _time_left(job, target) else None
 
 
 async def _wait(job: Job, seconds: float) -> None:

@@ -20,7 +20,7 @@ class GatewayError(Exception):
     """A request that ends without an answer.
 
     status: HTTP status. code: machine-readable, of CONTRACT section 4. param: the offending body member.
-    retry_after: seconds, rounded up in the header; None where no time is known.
+    retry_after: seconds, rounded up in the header; None where no time is known. allow: the method that is, for a 405.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class GatewayError(Exception):
         type: str = "",  # noqa: A002 (the member's name in OpenAI's error object)
         param: str | None = None,
         retry_after: float | None = None,
+        allow: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -40,6 +41,7 @@ class GatewayError(Exception):
         self.type = type or TYPES.get(status) or ("invalid_request_error" if status < 500 else "server_error")
         self.param = param
         self.retry_after = retry_after
+        self.allow = allow
 
     @property
     def retry_after_header(self) -> str | None:

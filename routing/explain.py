@@ -3,7 +3,6 @@
 import random
 import time
 from collections.abc import Mapping
-from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +28,7 @@ def explain(
     if not isinstance(model, str) or not model:
         raise invalid_request("`model` must name a chain or `provider/model`.", "model")
     route = resolve(table, model)
-    untouched = deepcopy(traffic)  # a look must not take a turn of the round robin
+    untouched = traffic.looked_at()
     around = Surroundings(route.name, registry, untouched, table.facts, random.Random(), time.monotonic())  # noqa: S311
     return {
         "model": model,

@@ -10,6 +10,7 @@ from routing.errors import GatewayError
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
+IDLE_SECONDS = 60.0  # a client that sends no byte of its body for so long is not going to
 DRAIN_BYTES = 256 * 1024 * 1024  # of a refused body, read and thrown away so that the client sees our answer
 DRAIN_SECONDS = 30.0
 
@@ -21,7 +22,7 @@ class ClientGoneError(Exception):
 async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
     """The whole body, decompressed. limit: bytes, before and after decompression.
 
-    Raises GatewayError 413 `request_too_large`, 415 for an encoding that is not gzip or deflate, 400 for a body that
+    Raises GatewayError 413 `request_too_large`, 408 `request_timeout` for a body that stops coming, 415 for an encoding that is not gzip or deflate, 400 for a body that
     is not what its encoding says, and ClientGoneError.
     """
     encoding = headers.get(b"content-encoding", b"identity").strip().lower()
@@ -31,33 +32,35 @@ async def read_body(receive: Receive, headers: dict[bytes, bytes], limit: int) -
             status=415,
             code="invalid_request",
         )
-    message = await receive()
-    if message["type"] == "http.disconnect":
-        raise ClientGoneError
-    body: bytes = message.get("body", b"")
-    if message.get("more_body"):
-        body = await _read_rest(receive, body, limit)
-    if len(body) > limit:
-        raise _too_large(limit)
+    body = await _read(receive, limit)
     return body if encoding in (b"identity", b"") else _decompressed(body, limit)
 
 
-async def _read_rest(receive: Receive, first: bytes, limit: int) -> bytes:
-    pieces, size = [first], len(first)
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        piece: bytes = message.get("body", b"")
-        size += len(piece)
-        pieces.append(piece)
-        if size > limit:
-            pieces.clear()
-            if message.get("more_body"):
-                await _drain(receive)
-            raise _too_large(limit)
-        if not message.get("more_body"):
-            return b"".join(pieces)
+async def _read(receive: Receive, limit: int) -> bytes:
+    body, rest, more = b"", bytearray(), True
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(IDLE_SECONDS) as clock:
+            while more and len(body) + len(rest) <= limit:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGoneError
+                piece: bytes = message.get("body", b"")
+                if body:
+                    rest += piece
+                else:
+                    body = piece  # nearly always all of it
+                more = message.get("more_body", False)
+                if more:
+                    clock.reschedule(loop.time() + IDLE_SECONDS)
+    except TimeoutError:
+        raise _stopped_coming() from None
+    if len(body) + len(rest) > limit:
+        rest.clear()
+        if more:
+            await _drain(receive)
+        raise _too_large(limit)
+    return body + rest if rest else body
 
 
 async def _drain(receive: Receive) -> None:
@@ -87,6 +90,10 @@ def _decompressed(body: bytes, limit: int) -> bytes:
     if not decoder.eof:
         raise GatewayError("The compressed body is cut short.", status=400, code="invalid_request")
     return plain
+
+
+def _stopped_coming() -> GatewayError:
+    return GatewayError(f"No more of the request body came for {IDLE_SECONDS:g} s.", status=408, code="request_timeout")
 
 
 def _too_large(limit: int) -> GatewayError:

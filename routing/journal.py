@@ -87,8 +87,9 @@ class Journal:
 
     @property
     def soonest(self) -> float | None:
-        """Seconds until the first target can be called again, where any such time is known."""
-        return min((line["retry_after"] for line in self.lines if line.get("retry_after") is not None), default=None)
+        """Seconds until the first target can be called again, where any such time is known: each target's last word."""
+        known = {(line["provider"], line["connection"], line["model"]): line.get("retry_after") for line in self.lines}
+        return min((seconds for seconds in known.values() if seconds is not None), default=None)
 
 
 def seconds_until(moment: datetime, now: datetime) -> float:

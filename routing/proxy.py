@@ -109,12 +109,13 @@ class Exchange:
     def _handler(self, method: str, path: str) -> Callable[[ClientKey], Awaitable[None]]:
         if path in DIALECTS:
             allowed, handler = "POST", self._model_call
-        elif path.startswith("/v1/models"):
+        elif path == "/v1/models" or path.startswith("/v1/models/"):
             allowed, handler = "GET", self._models
         else:
             raise GatewayError(f"There is no {path} here.", status=404, code="not_found")
         if method != allowed:
-            raise GatewayError(f"{path} takes {allowed}, not {method}.", status=405, code="method_not_allowed")
+            message = f"{path} takes {allowed}, not {method}."
+            raise GatewayError(message, status=405, code="method_not_allowed", allow=allowed)
         return handler
 
     async def _models(self, key: ClientKey) -> None:

@@ -40,7 +40,8 @@ def exhausted(job: Job) -> GatewayError:
     if not failures:
         return _nothing_sent(job)
     kinds = {failure.kind for failure in failures}
-    if kinds == {Kind.CONTEXT_LENGTH} and not job.journal.skips:
+    untried = any(refusal.reason is not RefusalReason.DISABLED for _, refusal in job.journal.skips)
+    if kinds == {Kind.CONTEXT_LENGTH} and not untried:
         return GatewayError(
             f"The request is too long for every target of {job.route.name}: {failures[-1].message}",
             status=400,

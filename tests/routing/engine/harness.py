@@ -276,8 +276,9 @@ class Call:
         headers: Mapping[str, str] | None = None,
         key: str | None = KEY,
         stops_at: bytes | None = None,
+        more_body: bool = False,
     ) -> None:
-        """stops_at: the client never takes the piece that holds this."""
+        """stops_at: the client never takes the piece that holds this. more_body: it has not sent all."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {
             "content-type": "application/json",
@@ -287,7 +288,7 @@ class Call:
         raw = [(name.lower().encode(), value.encode()) for name, value in sent.items()]
         scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
         self._incoming: asyncio.Queue[Json] = asyncio.Queue()
-        self._incoming.put_nowait({"type": "http.request", "body": content, "more_body": False})
+        self._incoming.put_nowait({"type": "http.request", "body": content, "more_body": more_body})
         self.messages: list[Json] = []
         self._arrived = asyncio.Event()
         self._stops_at = stops_at
