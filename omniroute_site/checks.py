@@ -48,7 +48,7 @@ def people_come_by_https(app_configs: Any, **_: Any) -> list[CheckMessage]:
     return [Warning("Cookies of this site are sent over plain http.", hint=hint, id="omniroute.W002")]
 
 
-@register("omniroute")
+@register("omniroute", deploy=True)
 def workers_can_talk(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """Several processes with PostgreSQL and no Redis hear of each other once a second."""
     del app_configs

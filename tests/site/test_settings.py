@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client, override_settings
@@ -122,3 +123,15 @@ def test_debug_is_warned_about() -> None:
 
 def test_the_project_itself_has_nothing_to_complain_about() -> None:
     assert checks.run_checks() == []
+
+
+def test_several_processes_without_redis_and_people_on_plain_http_are_warned_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.postgresql")
+    with override_settings(REDIS_URL=""):
+        assert [problem.id for problem in our_checks.workers_can_talk(None)] == ["omniroute.W003"]
+    with override_settings(ALLOWED_HOSTS=["gateway.example.org"], SERVED_OVER_HTTPS=False):
+        assert [problem.id for problem in our_checks.people_come_by_https(None)] == ["omniroute.W002"]
+    with override_settings(ALLOWED_HOSTS=["gateway.example.org"], SERVED_OVER_HTTPS=True):
+        assert our_checks.people_come_by_https(None) == []
