@@ -82,7 +82,7 @@ class Attempt:
                 egress.unreached(_host(self._target), self._time())
             return Failure(kind=error.kind, message=str(error))
         finally:
-            if self._job.client.started or exchange.usage.output_tokens is not None:
+            if self._job.client.started or exchange.usage.known:
                 self._job.usage = exchange.usage
             telemetry.dropped_events(self._target.provider.slug, exchange.dropped)
 
@@ -97,10 +97,11 @@ class Attempt:
                 provider = self._target.provider
                 response = await job.upstream.open(provider.slug, request, provider.timeouts.connect)
                 self._note_headers(response)
-                if not 200 <= response.status < 300:
-                    return self._classified(exchange, response, await response.read_error())
-                if not job.request.stream or "json" in response.headers.get("content-type", ""):
+                good = 200 <= response.status < 300
+                if good and (not job.request.stream or "json" in response.headers.get("content-type", "")):
                     return await self._unstreamed(exchange, response)
+            if not good:  # the status is known: a body that does not come is not what failed
+                return self._classified(exchange, response, await response.read_error())
             outcome = await Relay(job, self._target, exchange, response).run(wait_until, self._end_by)
         except TimeoutError:
             return Failure(kind=Kind.TIMEOUT, message=f"no answer within {self._patience:g} s")

@@ -19,6 +19,7 @@ from routing.upstream.transport import AiohttpTransport
 USER_AGENT = b"omniroute"
 MAX_BODY_BYTES = 64 * 1024 * 1024  # of an unstreamed answer, after decompression
 MAX_ERROR_BYTES = 256 * 1024  # of an error answer; the rest is not read
+ERROR_PATIENCE = 3.0  # s; for the same
 
 
 class UpstreamError(Exception):
@@ -82,13 +83,14 @@ class UpstreamResponse:
         return b"".join(pieces)
 
     async def read_error(self) -> bytes:
-        """What can be had of an error's body: a body cut short must not hide the status that came with it."""
+        """What can be had soon of an error's body: one that is cut short must not hide the status that came with it."""
         pieces, size = [], 0
         try:
-            while size < MAX_ERROR_BYTES and (piece := await self.chunk()):
-                pieces.append(piece)
-                size += len(piece)
-        except UpstreamError:
+            async with asyncio.timeout(ERROR_PATIENCE):
+                while size < MAX_ERROR_BYTES and (piece := await self.chunk()):
+                    pieces.append(piece)
+                    size += len(piece)
+        except (UpstreamError, TimeoutError):
             pass
         return b"".join(pieces)
 

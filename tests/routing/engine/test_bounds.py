@@ -11,6 +11,7 @@ from resilience.core.policy import BreakerConfig, CooldownConfig, Policy
 from routing import http_body, proxy
 from routing import live as live_module
 from routing.table import Timeouts
+from routing.upstream import calls
 
 from .harness import ROLE, Gateway, Hang, Reply, chat, chunk, failing
 from .harness import streaming as stream_of
@@ -99,6 +100,18 @@ async def test_a_client_that_leaves_during_a_settlement_still_leaves_a_complete_
     [record] = gateway.records
     assert (record.outcome, record.targets[0]["decision"]) == ("client_closed", "failed")
     assert gateway.permits == 0
+
+
+async def test_an_error_whose_body_does_not_end_is_what_its_status_says(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "ERROR_PATIENCE", 0.05)
+    reply = Reply(429, headers={"retry-after": "30"}, stream=[b'{"error": ', Hang()])
+    gateway.provider("a", reply, timeouts=Timeouts(response=0.05))
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["code"]) == (429, "rate_limit_exceeded")
+    assert gateway.breaker("a").last_failure_kind == "rate_limit"
+    assert gateway.providers["a"].closed == 1
 
 
 SHY = Policy(BreakerConfig(jitter=0, failure_threshold=1, reset_timeout=timedelta(milliseconds=1)), CooldownConfig())
