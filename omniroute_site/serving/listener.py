@@ -3,6 +3,7 @@
 import socket
 
 BACKLOG = 2048
+UNREAD_FOR = 60.0  # s that a client may take no byte of what it is sent; RESILIENCE section 8's write deadline
 
 
 class CannotListenError(Exception):
@@ -19,6 +20,10 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         sock = socket.socket(family, kind, protocol)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            # Accepted sockets inherit it. Without it a client that stops reading keeps its socket for as long as it
+            # likes: closing waits until the last byte is taken.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_FOR * 1000))
         sock.bind(address)
         sock.listen(BACKLOG)
     except (OSError, OverflowError) as error:
