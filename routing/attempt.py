@@ -54,6 +54,9 @@ class Attempt:
         try:
             exchange = job.pair_with(job.request, target, self._output_cap)
             request = exchange.request()
+            if isinstance(request, Answer):
+                self.rest = request
+                return SUCCESS  # nobody was asked, so the permit is given back
             self._line = job.journal.begin(target, self._time())
             if exchange.dropped_params:
                 self._line["dropped_params"] = list(exchange.dropped_params)

@@ -45,7 +45,7 @@ class HttpClient:
 
     async def answer(self, job: Job, target: Target, answer: Answer) -> None:
         """Send an unstreamed answer, whole."""
-        await self.send_body(200, [JSON, *served_headers(job, target)], answer.body)
+        await self.send_body(200, [JSON, *answer.headers, *served_headers(job, target)], answer.body)
 
     async def start(self, job: Job, target: Target) -> None:
         """Begin a stream."""

@@ -112,7 +112,9 @@ class Exchange:
         elif path == "/v1/models" or path.startswith("/v1/models/"):
             allowed, handler = "GET", self._models
         else:
-            raise GatewayError(f"There is no {path} here.", status=404, code="not_found")
+            known = ", ".join(DIALECTS)
+            message = f"There is no {path} here; there are {known} and /v1/models."
+            raise GatewayError(message, status=404, code="not_found")
         if method != allowed:
             message = f"{path} takes {allowed}, not {method}."
             raise GatewayError(message, status=405, code="method_not_allowed", allow=allowed)

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def configuration(simulator: str, breaker: Json) -> Json:
-    """OpenAI-compatible providers behind two chains; one of them has two connections."""
+    """OpenAI-compatible providers behind two chains, one with two connections; and one provider of each other format."""
 
     def provider(slug: str, *connections: str, **members: Any) -> Json:
         keys = [{"slug": name, "api_key": f"sk-sim-{slug}-{name}"} for name in connections]
@@ -36,7 +36,14 @@ def configuration(simulator: str, breaker: Json) -> Json:
 
     return {
         "settings": {"wait_for_retry_after": 0},
-        "providers": [provider("primary", "one"), provider("pair", "one", "two"), provider("backup", "one")],
+        "providers": [
+            provider("primary", "one"),
+            provider("pair", "one", "two"),
+            provider("backup", "one"),
+            provider("azure", "one", format="azure", base_url=f"{simulator}/azure"),
+            provider("claude", "one", format="anthropic", base_url=f"{simulator}/anthropic/v1"),
+            provider("google", "one", format="gemini", base_url=f"{simulator}/gemini/v1beta"),
+        ],
         "chains": [
             {"model": "gpt-4o", "entries": [{"provider": "primary"}, {"provider": "backup", "priority": 1}]},
             {"model": "paired", "entries": [{"provider": "pair"}, {"provider": "backup", "priority": 1}]},

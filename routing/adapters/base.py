@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import orjson
 
@@ -33,6 +33,11 @@ class Usage:
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
 
+    @property
+    def known(self) -> bool:
+        """Whether the provider counted anything."""
+        return self.input_tokens is not None or self.output_tokens is not None
+
 
 @dataclass(slots=True)
 class ClientRequest:
@@ -46,6 +51,7 @@ class ClientRequest:
     wants_reasoning: bool = False
     has_tools: bool = False
     headers: Sequence[tuple[bytes, bytes]] = ()  # the client's, for the provider to see
+    native_headers: Sequence[tuple[bytes, bytes]] = ()  # the client's, for providers of the client's own format only
 
 
 @dataclass(slots=True)
@@ -54,6 +60,7 @@ class Answer:
 
     body: bytes
     usage: Usage = field(default_factory=Usage)
+    headers: Sequence[tuple[bytes, bytes]] = ()  # for the client, beside those of every answer
 
 
 def encode(document: Mapping[str, Any]) -> bytes:
@@ -67,7 +74,7 @@ def encode(document: Mapping[str, Any]) -> bytes:
 class Exchange(ABC):
     """One attempt's translation. After each `feed` the engine looks at the attributes below."""
 
-    error_format: ClassVar[ErrorFormat]
+    error_format: ErrorFormat
 
     has_content: bool = False  # the client has something to read: hold-back ends
     finished: bool = False  # every choice has its finish reason; only trailing events may follow
@@ -83,8 +90,8 @@ class Exchange(ABC):
         self.usage = Usage()
 
     @abstractmethod
-    def request(self) -> UpstreamRequest:
-        """The call to make. Raises GatewayError where the target's format cannot express the request."""
+    def request(self) -> UpstreamRequest | Answer:
+        """The call to make, or the answer where none is needed. Raises GatewayError where the target cannot be asked."""
 
     def headers(self, *own: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
         """Ours, the format's `own`, the client's forwarded ones, the operator's; a later one replaces an earlier one."""

@@ -135,3 +135,23 @@ def test_a_stream_that_breaks_raises_in_the_middle(stage: Stage, sdk: openai.Ope
     assert next(stream).choices
     with pytest.raises(openai.APIError, match="broke after its first content"):
         list(stream)
+
+
+@pytest.mark.parametrize("model", ["azure/gpt-4o", "claude/claude-sonnet-4-5", "google/gemini-2.5-pro"])
+def test_targets_of_other_formats_answer_plain_streamed_and_with_tools(sdk: openai.OpenAI, model: str) -> None:
+    plain = sdk.chat.completions.create(model=model, messages=MESSAGES)
+    stream = sdk.chat.completions.create(model=model, messages=MESSAGES, stream=True)
+    text = "".join(choice.delta.content or "" for chunk in stream for choice in chunk.choices)
+    assert text == plain.choices[0].message.content
+    choice: Any = {"type": "function", "function": {"name": "get_weather"}}
+    with sdk.chat.completions.stream(model=model, messages=MESSAGES, tools=[TOOL], tool_choice=choice) as called:
+        final = called.get_final_completion()
+    assert final.choices[0].finish_reason == "tool_calls"
+    assert final.choices[0].message.tool_calls is not None
+    assert final.choices[0].message.tool_calls[0].function.name == "get_weather"
+
+
+@pytest.mark.parametrize("model", ["primary/text-embedding-3-small", "azure/text-embedding-3-small"])
+def test_embeddings(sdk: openai.OpenAI, model: str) -> None:
+    answer = sdk.embeddings.create(model=model, input=["a", "b"])
+    assert [len(row.embedding) > 0 for row in answer.data] == [True, True]

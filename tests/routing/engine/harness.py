@@ -211,7 +211,9 @@ class Gateway:
             for one in connections
         )
         values: Json = {"policy": STEADY, "timeouts": Timeouts(), "retries": 0, "retry_backoff": 0.0} | row
-        known = Provider(slug, slug, "openai", f"http://{slug}.invalid/v1", connections=ready, **values)
+        known = Provider(
+            slug, slug, values.pop("format", "openai"), f"http://{slug}.invalid/v1", connections=ready, **values
+        )
         self._rows[slug] = known
         if in_chain:
             self._entries.append(Entry(known, "m", priority=len(self._entries)))

@@ -1,0 +1,178 @@
+"""A chat completion as blocks: what the model thought, said and called, whole or from the chunks of a stream.
+
+Anthropic's content blocks and the output items of OpenAI's Responses are written from these.
+
+    chunk ──take──► opened, said, said, closed │ opened, said, … ──end──► closed, ended
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from uuid import uuid4
+
+from routing.adapters.base import Usage
+
+
+class BlockKind(StrEnum):
+    """What a block holds."""
+
+    THOUGHT = "thought"
+    TEXT = "text"
+    CALL = "call"
+
+
+@dataclass(slots=True)
+class Block:
+    """One block. The text of a call is its arguments; `number` counts blocks from 0 once it is open."""
+
+    kind: BlockKind
+    call_id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    number: int = -1
+
+    @property
+    def text(self) -> str:
+        """All that was said."""
+        return "".join(self.pieces)
+
+
+def read_blocks(message: Mapping[str, Any]) -> list[Block]:
+    """The blocks of a whole message. Raises LookupError, TypeError or AttributeError if it is none."""
+    blocks = []
+    if thought := _text(message.get("reasoning_content") or message.get("reasoning")):
+        blocks.append(Block(BlockKind.THOUGHT, pieces=[thought]))
+    if text := _text(message.get("content")) or _text(message.get("refusal")):
+        blocks.append(Block(BlockKind.TEXT, pieces=[text]))
+    for call in message.get("tool_calls") or ():
+        function = call["function"]
+        arguments = function.get("arguments") or "{}"
+        blocks.append(Block(BlockKind.CALL, call.get("id") or _new_id(), function["name"], [arguments]))
+    for number, block in enumerate(blocks):
+        block.number = number
+    return blocks
+
+
+def _text(content: Any) -> str:
+    """Some providers send a list of parts where OpenAI sends a string."""
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, dict))
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
+
+
+def _new_id() -> str:
+    return f"call_{uuid4().hex[:24]}"
+
+
+class BlockStream(ABC):
+    """Turns the chunks of one choice into another format's events. One block is open at a time."""
+
+    def __init__(self) -> None:
+        self.finish_reason = ""
+        self.tangled = False  # a call went on after its block was closed: no other format can say that
+        self.called = False
+        self._begun = False
+        self._open: Block | None = None
+        self._calls: dict[Any, Block] = {}  # by OpenAI's index
+        self._count = 0
+
+    @abstractmethod
+    def begin(self, answer_id: object, model: object) -> bytes:
+        """The first events of the stream."""
+
+    @abstractmethod
+    def opened(self, block: Block) -> bytes:
+        """A block begins."""
+
+    @abstractmethod
+    def said(self, block: Block, piece: str) -> bytes:
+        """A piece of the open block, never empty."""
+
+    @abstractmethod
+    def closed(self, block: Block) -> bytes:
+        """A block is complete."""
+
+    @abstractmethod
+    def ended(self, usage: Usage) -> bytes:
+        """The last events of the stream."""
+
+    def take(self, chunk: Mapping[str, Any]) -> bytes:
+        """The events for one chunk. Raises LookupError, TypeError or AttributeError if it is none."""
+        choices = chunk.get("choices")
+        if not choices:
+            return b""  # usage, which the exchange keeps; Azure's filter results
+        output = b"" if self._begun else self._begin(chunk.get("id"), chunk.get("model"))
+        choice = choices[0]
+        if delta := choice.get("delta"):
+            if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+                output += self._say(BlockKind.THOUGHT, _text(thought))
+            if text := delta.get("content") or delta.get("refusal"):
+                output += self._say(BlockKind.TEXT, _text(text))
+            for call in delta.get("tool_calls") or ():
+                output += self._call(call)
+        if reason := choice.get("finish_reason"):
+            self.finish_reason = reason
+        return output
+
+    def end(self, usage: Usage) -> bytes:
+        """What is still to be sent of a stream that ended well."""
+        output = b"" if self._begun else self._begin(None, None)
+        return output + self._close() + self.ended(usage)
+
+    def _begin(self, answer_id: object, model: object) -> bytes:
+        self._begun = True
+        return self.begin(answer_id, model)
+
+    def _say(self, kind: BlockKind, text: str) -> bytes:
+        if not text:
+            return b""
+        block, output = self._open, b""
+        if block is None or block.kind is not kind:
+            block = Block(kind)
+            output = self._enter(block)
+        block.pieces.append(text)
+        return output + self.said(block, text)
+
+    def _call(self, call: Mapping[str, Any]) -> bytes:
+        """A call begins when its name is known; some providers send id, name and arguments one by one."""
+        function = call.get("function") or {}
+        index, given = call.get("index"), call.get("id") or ""
+        block = self._calls.get(index)
+        if block is None or (given and block.name and function.get("name") and given != block.call_id):
+            block = self._calls[index] = Block(BlockKind.CALL)
+        block.call_id = block.call_id or given
+        output = b""
+        if not block.name and (name := function.get("name")):
+            block.call_id = block.call_id or _new_id()
+            block.name = name
+            self.called = True
+            output = self._enter(block)
+            if block.pieces:
+                output += self.said(block, block.text)
+        if arguments := function.get("arguments"):
+            block.pieces.append(arguments)
+            if block is self._open:
+                output += self.said(block, arguments)
+            elif block.name:
+                self.tangled = True
+        return output
+
+    def _enter(self, block: Block) -> bytes:
+        output = self._close()
+        self._open = block
+        block.number = self._count
+        self._count += 1
+        return output + self.opened(block)
+
+    def _close(self) -> bytes:
+        block, output = self._open, b""
+        if block is None:
+            return b""
+        if block.kind is BlockKind.CALL and not block.pieces:
+            block.pieces.append("{}")
+            output = self.said(block, "{}")
+        self._open = None
+        return output + self.closed(block)

@@ -1,0 +1,104 @@
+"""Anthropic Messages to a target that speaks them: what came is passed on as it came."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from resilience.core.classify import ErrorFormat, find_error
+from resilience.core.kinds import Kind
+from resilience.core.outcome import Failure
+from routing.adapters.anthropic import ANTHROPIC_VERSION
+from routing.adapters.anthropic_answer import read_usage
+from routing.adapters.base import Answer, Exchange, encode
+from routing.adapters.messages_answer import event as write_event
+from routing.adapters.messages_answer import replay_message
+from routing.sse import Event
+from routing.upstream import UpstreamRequest
+
+
+class NativeMessages(Exchange):
+    """Messages in, Messages out."""
+
+    error_format = ErrorFormat.ANTHROPIC
+    path = "/messages"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._counts: dict[str, Any] = {}
+
+    def request(self) -> UpstreamRequest | Answer:
+        """The client's body with the target's model; members we do not know pass untouched."""
+        body = {**self.client.body, "model": self.target.model}
+        if self.output_cap is not None:
+            body["max_tokens"] = min(body.get("max_tokens", self.output_cap), self.output_cap)
+        own = [(b"anthropic-version", ANTHROPIC_VERSION), *self.client.native_headers]
+        if key := self.target.connection.api_key:
+            own.append((b"x-api-key", key.encode()))
+        url = self.target.connection.base_url.rstrip("/") + self.path
+        return UpstreamRequest(url, self.headers(*own), encode(body))
+
+    def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
+        """The body as it came, if it is a message at all."""
+        try:
+            document = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not JSON")
+        if find_error(self.error_format, document) is not None:
+            return self.classify(document, headers)
+        if not self.is_answer(document):
+            return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not what was asked for")
+        return Answer(body, read_usage(document.get("usage") or {}))
+
+    def is_answer(self, document: Any) -> bool:
+        """Whether a 200's body is a message, and says something or why not."""
+        content = document.get("content") if isinstance(document, dict) else None
+        return isinstance(content, list) and bool(content or document.get("stop_reason"))
+
+    def feed(self, event: Event) -> bytes:
+        """Pass the event on as it came, keeping count of what was finished."""
+        if event.data is None:
+            return b""
+        try:
+            document = orjson.loads(event.data)
+        except orjson.JSONDecodeError:
+            document = None
+        if not isinstance(document, dict):
+            self.dropped += 1
+            return b""
+        if find_error(self.error_format, document) is not None:
+            self.error = self.classify(document, {})
+            return b""
+        self._look(document)
+        return event.raw + b"\n\n"
+
+    def _look(self, document: dict[str, Any]) -> None:
+        """By the type in the data: not every compatible server sends `event:` lines."""
+        match document.get("type"):
+            case "content_block_delta":
+                self.has_content = True
+            case "content_block_start":
+                block = document.get("content_block")
+                self.has_content |= isinstance(block, dict) and block.get("type") not in ("text", "thinking")
+            case "message_start":
+                message = document.get("message")
+                self._count(message.get("usage") if isinstance(message, dict) else None)
+            case "message_delta":
+                self._count(document.get("usage"))
+                delta = document.get("delta")
+                self.finished |= isinstance(delta, dict) and bool(delta.get("stop_reason"))
+            case "message_stop":
+                self.closed = True
+
+    def _count(self, usage: Any) -> None:
+        if isinstance(usage, dict):
+            self._counts |= {name: value for name, value in usage.items() if value is not None}
+            self.usage = read_usage(self._counts)
+
+    def replay(self, answer: Answer) -> bytes:
+        """The whole message as the events of a stream."""
+        return replay_message(orjson.loads(answer.body))
+
+    def end(self) -> bytes:
+        """`message_stop`, where the provider left it out."""
+        return b"" if self.closed else write_event("message_stop", {})

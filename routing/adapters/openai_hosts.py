@@ -1,0 +1,28 @@
+"""What a provider of format openai or azure can do beyond chat completions, told by its host and the model's name."""
+
+import re
+from fnmatch import fnmatchcase
+from urllib.parse import urlsplit
+
+from routing.chains import Target
+
+OPENAIS_OWN = ("api.openai.com", "*.api.openai.com")  # where `max_completion_tokens` is the name for every model
+
+_REASONING_MODEL = re.compile(r"(?:^|/)(?:o[1-9]|gpt-(?:[5-9]|oss))")
+
+
+def length_member(target: Target) -> str:
+    """The chat completions member that limits the output."""
+    return "max_completion_tokens" if _is_one_of(OPENAIS_OWN, target) else "max_tokens"
+
+
+def takes_effort(target: Target) -> bool:
+    """Whether the model takes `reasoning_effort`; those of OpenAI's format that do not, answer 400 to it."""
+    if target.facts.reasoning is not None:
+        return target.facts.reasoning
+    return _REASONING_MODEL.search(target.model) is not None
+
+
+def _is_one_of(hosts: tuple[str, ...], target: Target) -> bool:
+    host = urlsplit(target.connection.base_url).hostname or ""
+    return any(fnmatchcase(host, pattern) for pattern in hosts)

@@ -1,0 +1,87 @@
+"""The `anthropic` SDK, unchanged but for base URL and key, against targets of every format."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import anthropic
+import pytest
+
+from tests.site.processes import KEY
+from tests.stage import Stage
+
+MESSAGES: list[Any] = [{"role": "user", "content": "Say something with a tool if you can"}]
+TOOL: Any = {
+    "name": "get_weather",
+    "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+TARGETS = ["primary/gpt-4o", "azure/gpt-4o", "claude/claude-sonnet-4-5", "google/gemini-2.5-pro"]
+every_target = pytest.mark.parametrize("model", TARGETS)
+
+
+@pytest.fixture
+def sdk(stage: Stage) -> Iterator[anthropic.Anthropic]:
+    stage.calm()
+    with anthropic.Anthropic(base_url=stage.url, api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@every_target
+def test_plain(sdk: anthropic.Anthropic, model: str) -> None:
+    message = sdk.messages.create(model=model, max_tokens=500, messages=MESSAGES, system="be brief")
+    [block] = message.content
+    assert block.type == "text"
+    assert block.text
+    assert message.stop_reason == "end_turn"
+    assert message.usage.output_tokens > 0
+
+
+@every_target
+def test_streamed_text_equals_the_plain_text(sdk: anthropic.Anthropic, model: str) -> None:
+    plain = sdk.messages.create(model=model, max_tokens=500, messages=MESSAGES)
+    with sdk.messages.stream(model=model, max_tokens=500, messages=MESSAGES) as stream:
+        text = "".join(stream.text_stream)
+        final = stream.get_final_message()
+    assert plain.content[0].type == "text"
+    assert text == plain.content[0].text
+    assert final.stop_reason == "end_turn"
+    assert final.usage.output_tokens > 0
+
+
+@every_target
+def test_a_tool_is_called_and_its_result_goes_back(sdk: anthropic.Anthropic, model: str) -> None:
+    choice: Any = {"type": "tool", "name": "get_weather"}
+    with sdk.messages.stream(
+        model=model, max_tokens=500, messages=MESSAGES, tools=[TOOL], tool_choice=choice
+    ) as stream:
+        message = stream.get_final_message()
+    assert message.stop_reason == "tool_use"
+    [call] = [block for block in message.content if block.type == "tool_use"]
+    assert (call.name, isinstance(call.input, dict)) == ("get_weather", True)
+    result = {"type": "tool_result", "tool_use_id": call.id, "content": "rain"}
+    history: list[Any] = [
+        *MESSAGES,
+        {"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in message.content]},
+        {"role": "user", "content": [result]},
+    ]
+    answer = sdk.messages.create(model=model, max_tokens=500, messages=history, tools=[TOOL])
+    assert answer.content
+
+
+@every_target
+def test_tokens_are_counted(sdk: anthropic.Anthropic, model: str) -> None:
+    assert sdk.messages.count_tokens(model=model, messages=MESSAGES).input_tokens > 0
+
+
+def test_a_chain_answers_although_its_first_provider_fails(stage: Stage, sdk: anthropic.Anthropic) -> None:
+    stage.control("primary-one", mode="error", times=1)
+    raw = sdk.messages.with_raw_response.create(model="gpt-4o", max_tokens=500, messages=MESSAGES)
+    assert raw.headers["x-omniroute-provider"] == "backup"
+
+
+def test_errors_are_the_sdks_own_classes(sdk: anthropic.Anthropic) -> None:
+    with pytest.raises(anthropic.NotFoundError) as missing:
+        sdk.messages.create(model="no-such-model", max_tokens=500, messages=MESSAGES)
+    assert isinstance(missing.value.body, dict)
+    assert missing.value.body["error"]["type"] == "not_found_error"
+    with pytest.raises(anthropic.BadRequestError, match="at least one message"):
+        sdk.messages.create(model="gpt-4o", max_tokens=500, messages=[])
