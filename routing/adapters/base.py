@@ -16,7 +16,8 @@ from typing import Any
 
 import orjson
 
-from resilience.core.classify import ErrorFormat, classify_envelope
+from resilience.core.classify import ErrorFormat, classify_envelope, find_error
+from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.chains import Target
 from routing.errors import invalid_request
@@ -117,6 +118,15 @@ class Exchange(ABC):
             max_cooldown=provider.policy.cooldown.max_cooldown,
             rules=provider.error_rules,
         )
+
+    def decoded(self, body: bytes, headers: Mapping[str, str]) -> Any | Failure:
+        """A 200's document, unless it is a failure after all: no JSON, or an error envelope."""
+        try:
+            document = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            what = "but the body is not JSON" if body else "without a body"
+            return Failure(kind=Kind.TRANSIENT, message=f"status 200 {what}")
+        return document if find_error(self.error_format, document) is None else self.classify(document, headers)
 
     @abstractmethod
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:

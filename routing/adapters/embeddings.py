@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
-from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters.base import Answer, Usage
@@ -23,12 +20,9 @@ class EmbeddingsExchange(ChatExchange):
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
         """The body as it came, if there is an embedding in it."""
-        try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not JSON")
-        if find_error(self.error_format, document) is not None:
-            return self.classify(document, headers)
+        document = self.decoded(body, headers)
+        if isinstance(document, Failure):
+            return document
         data = document.get("data") if isinstance(document, dict) else None
         if not isinstance(data, list) or not data:
             return Failure(kind=Kind.TRANSIENT, message="status 200 without embeddings")

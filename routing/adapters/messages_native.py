@@ -40,12 +40,9 @@ class NativeMessages(Exchange):
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
         """The body as it came, if it is a message at all."""
-        try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not JSON")
-        if find_error(self.error_format, document) is not None:
-            return self.classify(document, headers)
+        document = self.decoded(body, headers)
+        if isinstance(document, Failure):
+            return document
         if not self.is_answer(document):
             return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not what was asked for")
         return Answer(body, read_usage(document.get("usage") or {}))

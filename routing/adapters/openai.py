@@ -71,15 +71,9 @@ class ChatExchange(Exchange):
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
         """The body as it came, if it is an answer at all."""
-        try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            return Failure(
-                kind=Kind.TRANSIENT,
-                message="status 200, but the body is not JSON" if body else "status 200 without a body",
-            )
-        if find_error(self.error_format, document) is not None:
-            return self.classify(document, headers)
+        document = self.decoded(body, headers)
+        if isinstance(document, Failure):
+            return document
         choices = document.get("choices") if isinstance(document, dict) else None
         if not isinstance(choices, list) or not choices:
             return Failure(kind=Kind.TRANSIENT, message="status 200 without choices")

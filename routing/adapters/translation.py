@@ -57,13 +57,9 @@ class TranslatedExchange(Exchange):
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
         """The answer in the client's format, unless the body is an error or nothing of the kind."""
-        try:
-            document = orjson.loads(body)
-        except orjson.JSONDecodeError:
-            message = "status 200, but the body is not JSON" if body else "status 200 without a body"
-            return Failure(kind=Kind.TRANSIENT, message=message)
-        if find_error(self.error_format, document) is not None:
-            return self.classify(document, headers)
+        document = self.decoded(body, headers)
+        if isinstance(document, Failure):
+            return document
         try:
             return self.read(document)
         except NOT_AS_DESCRIBED:
