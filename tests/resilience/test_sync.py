@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from resilience import actions, policies, reading, store, sync
 from resilience.core.permit import Pair
@@ -203,12 +203,16 @@ async def succeed(registry: Registry, provider: str, *, times: int) -> None:
 
 
 async def test_what_a_person_does_decides_this_process_before_the_person_is_told(registry, monkeypatch):
+    def act():
+        actions.reset("openai", actor="alice", reason="it is back")
+        connection.close()  # the thread is not Django's, which would do it
+
     monkeypatch.setattr(sync.Sync, "_keep_up", lambda self: asyncio.sleep(3600))  # no poll, no hint
     await elsewhere(registry, open_breaker)
     await sync.start(registry)
     try:
         assert registry.breakers["openai"].state is State.OPEN
-        await asyncio.to_thread(actions.reset, "openai", actor="alice", reason="it is back")
+        await asyncio.to_thread(act)
         assert registry.breakers["openai"].state is State.CLOSED
     finally:
         await sync.stop()
