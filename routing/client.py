@@ -1,7 +1,7 @@
 """The client's side of a request: answers, streams and errors as ASGI messages with the gateway's headers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import orjson
@@ -32,11 +32,7 @@ def header_value(text: str) -> bytes:
 
 
 class HttpClient:
-    """One HTTP exchange. `started` is true once the status line is out.
-
-    A client that takes no byte for WRITE_DEADLINE seconds raises ClientGoneError, but for `write`, whose caller keeps
-    that time.
-    """
+    """One HTTP exchange. `started` is true once the status line is out."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -49,15 +45,19 @@ class HttpClient:
 
     async def start(self, job: Job, target: Target) -> None:
         """Begin a stream."""
-        await _in_time(self._begin(200, [*STREAM_HEADERS, *served_headers(job, target)]))
+        await self._begin(200, [*STREAM_HEADERS, *served_headers(job, target)])
 
     async def write(self, data: bytes) -> None:
         """Send a piece of the stream; waits while the client reads slowly."""
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def finish(self, data: bytes) -> None:
-        """Send the last piece and end the body."""
-        await _in_time(self._end(data))
+        """Send the last piece and end the body. Raises ClientGoneError if nobody takes it in time."""
+        try:
+            async with asyncio.timeout(WRITE_DEADLINE):
+                await self._end(data)
+        except TimeoutError:
+            raise ClientGoneError from None
 
     async def send_json(self, status: int, headers: list[Header], document: Any) -> None:
         """Send a small JSON document, whole."""
@@ -65,10 +65,7 @@ class HttpClient:
 
     async def send_body(self, status: int, headers: list[Header], body: bytes) -> None:
         """Send an answer whose length is known."""
-        await _in_time(self._send_whole(status, [*headers, (b"content-length", b"%d" % len(body))], body))
-
-    async def _send_whole(self, status: int, headers: list[Header], body: bytes) -> None:
-        await self._begin(status, headers)
+        await self._begin(status, [*headers, (b"content-length", b"%d" % len(body))])
         await self._end(body)
 
     async def _begin(self, status: int, headers: list[Header]) -> None:
@@ -78,14 +75,6 @@ class HttpClient:
 
     async def _end(self, data: bytes) -> None:
         await self._send({"type": "http.response.body", "body": data})
-
-
-async def _in_time(sending: Coroutine[Any, Any, None]) -> None:
-    try:
-        async with asyncio.timeout(WRITE_DEADLINE):
-            await sending
-    except TimeoutError:
-        raise ClientGoneError from None
 
 
 def served_headers(job: Job, target: Target) -> list[Header]:

@@ -89,15 +89,6 @@ async def test_a_client_that_does_not_take_the_error_is_let_go(gateway: Gateway)
     assert gateway.records[0].outcome == "client_closed"
 
 
-@pytest.mark.usefixtures("impatient")
-async def test_a_client_that_does_not_take_an_unstreamed_answer_is_let_go(gateway: Gateway) -> None:
-    gateway.provider("a")
-    call = gateway.begin(stops_at=b"hello")
-    async with asyncio.timeout(5):
-        await call.task
-    assert gateway.records[0].outcome == "client_closed"
-
-
 async def test_an_idle_provider_after_its_finish_reason_has_answered(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
