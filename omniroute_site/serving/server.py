@@ -11,6 +11,7 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 
+from omniroute_site.serving.protocol import GatewayProtocol
 from routing import lifecycle
 
 TICK = 0.05  # s between looks while draining
@@ -88,7 +89,7 @@ def run(application: Any, sock: socket.socket, *, on_ready: Callable[[DrainingSe
     config = uvicorn.Config(
         application,
         loop="uvloop",
-        http="httptools",
+        http=GatewayProtocol,
         lifespan="on",
         log_config=None,  # Django's LOGGING is in force
         access_log=False,  # the request log has what happened, at a tenth of the cost

@@ -1,5 +1,6 @@
 """Clients that misbehave on the wire, against real processes: each gets a clean answer or is let go; nothing is left."""
 
+import contextlib
 import json
 import re
 import socket
@@ -137,8 +138,26 @@ def test_what_cannot_be_answered_is_refused_with_the_gateways_headers(
 )
 def test_what_is_not_http_is_400_and_the_end_of_the_connection(stage: Stage, sent: bytes) -> None:
     with Client(stage) as client:
-        status, headers, _ = client.ask(sent)
-        assert (status, headers["connection"]) == (400, "close")
+        status, headers, body = client.ask(sent)
+        assert (status, headers["connection"], headers["x-omniroute-attempts"]) == (400, "close", "0")
+        assert json.loads(body)["error"]["omniroute"]["request_id"] == headers["x-omniroute-request-id"]
+
+
+def test_an_endless_head_is_not_read_on(stage: Stage) -> None:
+    with Client(stage) as client, contextlib.suppress(ConnectionError):
+        client.send(request(b"").removesuffix(b"\r\n\r\n"))
+        for _ in range(1000):
+            client.send(b"\r\nX-More: " + b"x" * 10_000)
+        raise AssertionError("it was read")
+
+
+@pytest.mark.parametrize("name", [b"Upgrade", b"upgrade"])
+def test_an_offer_of_http_2_does_not_cost_the_body(stage: Stage, name: bytes) -> None:
+    """As Java's own client sends it, and with it several frameworks."""
+    offer = (b"Connection: Upgrade, HTTP2-Settings", name + b": h2c", b"HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk")
+    with Client(stage) as client:
+        assert client.ask(request(BODY, *offer))[0] == 200
+        assert client.ask(request(BODY.replace(b"Hello", b"h2c")))[0] == 200
 
 
 def test_head_has_no_body(stage: Stage) -> None:
