@@ -4,6 +4,7 @@ permit ──► call ──► outcome ──► settle (exactly once, however 
 """
 
 import asyncio
+import time
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -38,7 +39,7 @@ class Attempt:
         """last: no other target could answer after this one, so it may take its time."""
         self._job = job
         self._target = target
-        self._time = asyncio.get_running_loop().time
+        self._time = time.monotonic  # of the same origin as the loop's clock, which in uvloop stands still for a turn
         timeouts = target.provider.timeouts
         self._patience = timeouts.response if last or not job.request.stream else _first_token(job, target)
         self._end_by = job.started + timeouts.total

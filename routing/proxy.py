@@ -6,6 +6,7 @@ No middleware, no thread per request, no ORM (docs/adr/0001). Every error become
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -57,7 +58,7 @@ class Exchange:
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
         self._client = HttpClient(send)
         self._table: RoutingTable = table.current()
-        self._visit = Visit(uuid7(), datetime.now(UTC), asyncio.get_running_loop().time())
+        self._visit = Visit(uuid7(), datetime.now(UTC), time.monotonic())
         self._job: Job | None = None
         self._dialect: Dialect = DIALECTS.get(scope["path"], ANY_DIALECT)
         self._client_gone = False
@@ -74,7 +75,7 @@ class Exchange:
             if not self._client_gone:
                 raise  # the server is ending this task, and wants to hear that it ended
         finally:
-            visit.finish(self._job, self._client.status, asyncio.get_running_loop().time())
+            visit.finish(self._job, self._client.status, time.monotonic())
 
     async def _answer(self) -> None:
         try:

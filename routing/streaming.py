@@ -7,6 +7,7 @@ Nothing reaches the client before the first content, so that a failure until the
 """
 
 import asyncio
+import time
 
 from resilience.core.kinds import Kind
 from resilience.core.outcome import SUCCESS, Failure, Outcome
@@ -112,7 +113,7 @@ class Relay:
         job = self._job
         self._writing = True
         if not job.client.started:
-            job.first_content = self._loop.time() - job.started
+            job.first_content = time.monotonic() - job.started
             await job.client.start(job, self._target)
         await job.client.write(output)
         self._writing = False
