@@ -1,0 +1,3 @@
+from tests.routing.engine.conftest import gateway
+
+__all__ = ["gateway"]
