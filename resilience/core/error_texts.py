@@ -49,7 +49,7 @@ KEY = _any_of(
     _KEY
     + r".{0,40}\b(?:not valid|invalid|incorrect|expired|revoked|disabled|missing|required|malformed|rejected|leaked)",
     r"\b(?:invalid|incorrect|wrong|bad|expired|revoked|missing|unknown|no|malformed)\b.{0,20}" + _KEY,
-    r"\b(?:organization|account|workspace|project|key) (?:has been|is|was) (?:\w{1,20} )?(?:disabled|deactivated|suspended|banned)",
+    r"\b(?:organization|account|workspace|project|key) (?:has been|is|was) (?:\w{1,20} )?(?:disabled|deactivated|suspended|restricted|banned)",
     r"user location is not supported|\b(?:country|region|territory)\b.{0,30}\bnot supported",
     r"\bunauthori[sz]ed\b|authentication (?:failed|required)",
 )
