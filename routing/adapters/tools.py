@@ -77,9 +77,10 @@ def _allowed(choice: Mapping[str, Any], tools: list[Tool], *, strict: bool) -> T
     allowed = choice.get("allowed_tools")
     allowed = allowed if isinstance(allowed, dict) else choice
     names = {
-        function.get("name")
+        name
         for tool in allowed.get("tools") or ()
         if isinstance(tool, dict) and isinstance(function := tool.get("function"), dict)
+        if isinstance(name := function.get("name"), str)
     }
     mode = "required" if allowed.get("mode") == "required" else "auto"
     return ToolUse([tool for tool in tools if tool.name in names], mode, strict=strict)

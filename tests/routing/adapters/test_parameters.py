@@ -365,3 +365,14 @@ def test_urls_name_the_model_and_never_the_key() -> None:
         "https://gemini.test/v1beta/models/gemini-2.0-flash:generateContent",
         "https://gemini.test/v1beta/models/a%20b%3Fc:generateContent",
     ]
+
+
+@pytest.mark.parametrize("format_", ["anthropic", "gemini"])
+@pytest.mark.parametrize("name", [["f"], {"a": 1}, None, 3])
+def test_an_allowed_tool_whose_name_is_no_string_allows_nothing(format_: str, name: object) -> None:
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+    choice = {
+        "type": "allowed_tools",
+        "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": name}}]},
+    }
+    assert "tools" not in sent(format_, tools=tools, tool_choice=choice)
