@@ -5,7 +5,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 BIN := .venv/bin
 TEST := $(BIN)/pytest -n 2 --dist loadfile
-COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url --no-header --no-annotate
+COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate
 PACKAGES := omniroute_site routing resilience tests manage.py
 
 .PHONY: run test check bench demo-reset setup setup-dev fmt lint types imports migrations services constraints
