@@ -37,6 +37,8 @@ class Front:
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         path: str = scope["path"]
+        if path.startswith("//"):  # a base URL that ends with a slash, and an app that adds one
+            path = scope["path"] = "/" + path.lstrip("/")
         if lifecycle.draining():
             send = _closing(send)
         if path in HEALTH:

@@ -9,7 +9,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, re_path
 from django.utils.module_loading import import_string
 
 from omniroute_site.dashboard.access import may_see
@@ -80,4 +80,15 @@ class BoardConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels s
         return may_see(get_user(request))
 
 
-websocket_urlpatterns: list[URLPattern | URLResolver] = [path("ws/board/", BoardConsumer.as_asgi())]
+class NoSocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels ships no types
+    """A socket that is not there, such as OpenAI's realtime one: refused before it is accepted, as 403."""
+
+    async def connect(self) -> None:
+        """Refuse."""
+        await self.close()
+
+
+websocket_urlpatterns: list[URLPattern | URLResolver] = [
+    path("ws/board/", BoardConsumer.as_asgi()),
+    re_path("", NoSocketConsumer.as_asgi()),
+]

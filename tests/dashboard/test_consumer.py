@@ -28,10 +28,10 @@ def _keep_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("channels.db.close_old_connections", lambda: None)
 
 
-def socket(client: Client | None, page: str = "board") -> WebsocketCommunicator:
+def socket(client: Client | None, page: str = "board", path: str = "/ws/board/") -> WebsocketCommunicator:
     cookies = client.cookies.output(header="", sep=";").strip() if client else ""
     headers = [(b"cookie", re.sub(r"; (?:expires|HttpOnly|Max-Age|Path|SameSite)[^;]*", "", cookies).encode())]
-    return WebsocketCommunicator(application, f"/ws/board/?page={page}", headers=headers)
+    return WebsocketCommunicator(application, f"{path}?page={page}", headers=headers)
 
 
 async def heard(line: WebsocketCommunicator, text: str) -> str:
@@ -44,6 +44,11 @@ async def heard(line: WebsocketCommunicator, text: str) -> str:
 
 async def test_strangers_are_refused(db: None) -> None:
     connected, _code = await socket(None).connect()
+    assert not connected
+
+
+async def test_a_socket_that_is_not_there_is_refused_like_any_other(viewer: Client) -> None:
+    connected, _code = await socket(viewer, path="/v1/realtime").connect()
     assert not connected
 
 

@@ -55,6 +55,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (Role.ALL, "/v1/models", b"proxy"),
         (Role.ALL, "/v1", b"proxy"),
         (Role.ALL, "/v10/x", b"pages"),
+        (Role.ALL, "//v1/chat/completions", b"proxy"),
         (Role.ALL, "/healthz", b"proxy"),
         (Role.ALL, "/", b"pages"),
         (Role.PROXY, "/v1/models", b"proxy"),
