@@ -39,6 +39,11 @@ def unforce(provider: str, *, actor: str, reason: str) -> Change:
     return heard(store.unforce(provider, actor=actor, reason=_needed(reason), now=timezone.now()))
 
 
+def probe_now(provider: str, *, actor: str, reason: str) -> Change:
+    """Let the next request to an open `provider` probe it, without waiting for `retry_at`."""
+    return heard(store.probe_now(provider, actor=actor, reason=_needed(reason), now=timezone.now()))
+
+
 def clear_cooldown(provider: str, connection: str, *, actor: str, reason: str) -> Change:
     """Use the connection again at once."""
     return heard(store.clear_cooldown(provider, connection, actor=actor, reason=_needed(reason), now=timezone.now()))

@@ -121,6 +121,13 @@ def unforce(provider: str, *, actor: str, reason: str, now: datetime) -> Change:
     )
 
 
+def probe_now(provider: str, *, actor: str, reason: str, now: datetime) -> Change:
+    """End the wait of an open breaker."""
+    return write(
+        partial(_on_breaker, provider, lambda found: forced.probe_now(found, now)), Note(now, "", actor, reason)
+    )
+
+
 def clear_cooldown(provider: str, connection_slug: str, *, actor: str, reason: str, now: datetime) -> Change:
     """End a cooldown before its time."""
 

@@ -59,7 +59,7 @@ class Act:
     says: str
     run: Run
     when: str = ""
-    """`forced`, `unforced` or `cooling`: the state in which the button is of use; empty, always."""
+    """`open`, `forced`, `unforced` or `cooling`: the state in which the button is of use; empty, always."""
 
 
 def _lock(target: Target, actor: str, given: Mapping[str, Any]) -> object:
@@ -87,6 +87,16 @@ _TABLE = (
         says="is closed with zero counts and takes calls at once.",
         when="unforced",
         run=lambda target, actor, given: actions.reset(target.provider, actor=actor, reason=given["reason"]),
+    ),
+    Act(
+        name="probe",
+        button="Probe now…",
+        submit="Probe now",
+        scope=Scope.PROVIDER,
+        form=AskForm,
+        says="waits no longer: the next request for it is the probe.",
+        when="open",
+        run=lambda target, actor, given: actions.probe_now(target.provider, actor=actor, reason=given["reason"]),
     ),
     Act(
         name="force-open",

@@ -19,7 +19,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from .events import Events
-from .forced import effective, force, generation_at, reset, unforce
+from .forced import effective, force, generation_at, probe_now, reset, unforce
 from .kinds import BreakerEffect, Kind
 from .outcome import Failure
 from .permit import NEEDS_LEASE, NeedsLease, Pair, Permit, Refusal, RefusalReason
@@ -48,6 +48,7 @@ __all__ = [
     "generation_at",
     "is_stale",
     "opening_time",
+    "probe_now",
     "release",
     "reset",
     "succeed",

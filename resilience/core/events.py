@@ -51,6 +51,15 @@ class BreakerReleased:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeAllowed:
+    """An operator ended the wait of an open breaker: the next request probes."""
+
+    name: ClassVar[str] = "probe_allowed"
+    provider: str
+    retry_at: datetime  # when it would have been
+
+
+@dataclass(frozen=True, slots=True)
 class CooldownStarted:
     """A connection began to cool down, or will now do so for longer."""
 
@@ -99,7 +108,14 @@ class ModelUnlocked:
 
 
 Event: TypeAlias = (
-    BreakerMoved | BreakerHeld | BreakerReleased | CooldownStarted | CooldownCleared | ModelLocked | ModelUnlocked
+    BreakerMoved
+    | BreakerHeld
+    | BreakerReleased
+    | ProbeAllowed
+    | CooldownStarted
+    | CooldownCleared
+    | ModelLocked
+    | ModelUnlocked
 )
 Events: TypeAlias = tuple[Event, ...]
 
@@ -107,6 +123,7 @@ EVENT_TYPES: Sequence[type[Event]] = (
     BreakerMoved,
     BreakerHeld,
     BreakerReleased,
+    ProbeAllowed,
     CooldownStarted,
     CooldownCleared,
     ModelLocked,

@@ -1,4 +1,4 @@
-"""An operator's hand on a breaker: hold it open or closed, let go, reset.
+"""An operator's hand on a breaker: hold it open or closed, let go, reset, let it probe.
 
 While a hold is in force outcomes only reach the window. Its end, by time or by hand, leaves a closed breaker with zero
 counts; attempts admitted before then belong to an older generation.
@@ -7,7 +7,7 @@ counts; attempts admitted before then belong to an older generation.
 from dataclasses import replace
 from datetime import datetime
 
-from .events import BreakerHeld, BreakerReleased, Events
+from .events import BreakerHeld, BreakerReleased, Events, ProbeAllowed
 from .state import Breaker, Cause, Forced, Mode, State, close, move, moved
 
 
@@ -72,3 +72,12 @@ def reset(breaker: Breaker, now: datetime) -> tuple[Breaker, Events]:  # noqa: A
     """Start afresh: closed, not held, nothing counted, the last failure forgotten."""
     after = replace(close(breaker, Cause.RESET), last_failure_kind=None, last_failure_at=None, last_failure_message="")
     return after, (moved(breaker, after, Cause.RESET),)
+
+
+def probe_now(breaker: Breaker, now: datetime) -> tuple[Breaker, Events]:
+    """End the wait of an open breaker: the next request probes. Nothing happens where nothing waits, or is held."""
+    if breaker.state is not State.OPEN or breaker.forced is not None:
+        return breaker, ()
+    if breaker.retry_at is None or breaker.retry_at <= now:
+        return breaker, ()
+    return replace(breaker, retry_at=now), (ProbeAllowed(breaker.provider, breaker.retry_at),)

@@ -7,7 +7,7 @@ import pytest
 
 from resilience.core import breaker as breakers
 from resilience.core.breaker import NEEDS_LEASE, Breaker, IllegalTransitionError, Refusal, RefusalReason, State
-from resilience.core.events import BreakerHeld, BreakerMoved, BreakerReleased, Events
+from resilience.core.events import BreakerHeld, BreakerMoved, BreakerReleased, Events, ProbeAllowed
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure, Hint
 from resilience.core.policy import BreakerConfig
@@ -267,6 +267,21 @@ def test_a_hold_that_has_ended_is_taken_note_of_by_the_next_outcome() -> None:
     after, events = fail(held, until, generation=breakers.generation_at(held, until))
     assert [event.name for event in events] == ["breaker_released"]
     assert (after.failure_count, after.forced) == (1, None)
+
+
+def test_an_operator_ends_the_wait_of_an_open_breaker_and_nothing_else() -> None:
+    waiting = failed(5)
+    due, events = breakers.probe_now(waiting, NOW)
+    assert due == replace(waiting, retry_at=NOW)
+    assert events == (ProbeAllowed("openai", waiting.retry_at),)
+    assert breakers.check(due, CONFIG, NOW) is breakers.NEEDS_LEASE
+
+
+def test_where_nothing_waits_there_is_no_wait_to_end() -> None:
+    held, _ = breakers.force(failed(5), "open", NOW, by="ann", reason="drill", until=NOW + timedelta(seconds=60))
+    due, _ = breakers.probe_now(failed(5), NOW)
+    for breaker in (Breaker("openai"), failed(3), held, due):
+        assert breakers.probe_now(breaker, NOW) == (breaker, ())
 
 
 def test_a_reset_starts_afresh() -> None:

@@ -122,6 +122,12 @@ class BreakerMachine(RuleBasedStateMachine):
         assert self.breaker.forced is None
 
     @rule()
+    def probe_now(self) -> None:
+        before = self.breaker
+        self.apply(*breakers.probe_now(before, self.now))
+        assert replace(self.breaker, retry_at=None) == replace(before, retry_at=None), "only the wait ends"
+
+    @rule()
     def reset(self) -> None:
         self.apply(*breakers.reset(self.breaker, self.now))
         assert replace(self.breaker, generation=0) == Breaker("openai")

@@ -44,6 +44,17 @@ def test_a_hold_without_an_end_lasts_until_released(operator: Client, fleet: Fal
     assert read_breaker("openai").forced is None
 
 
+def test_an_open_circuit_probes_at_once_when_told_to(operator: Client, on_fire: FallbackChain) -> None:
+    status, body = post(operator, "probe", provider="openai", reason="their page says fixed")
+    assert status == 200
+    assert 'data-provider="openai" data-state="OPEN"' in body
+    breaker = read_breaker("openai")
+    assert breaker.retry_at is not None
+    assert breaker.retry_at <= timezone.now()
+    event = ResilienceEvent.objects.latest("id")
+    assert (event.name, event.actor, event.reason) == ("probe_allowed", "alice", "their page says fixed")
+
+
 def test_reset_closes(operator: Client, on_fire: FallbackChain) -> None:
     status, body = post(operator, "reset", provider="openai", reason="they fixed it")
     assert status == 200

@@ -104,6 +104,11 @@ class RowsAgainstValues(RuleBasedStateMachine):
         store.unforce(self.provider, actor="ann", reason="over", now=self.now)
 
     @rule()
+    def probe_now(self):
+        self.breaker, _ = forced.probe_now(self.breaker, self.now)
+        store.probe_now(self.provider, actor="ann", reason="they say it is fixed", now=self.now)
+
+    @rule()
     def reset(self):
         self.breaker, _ = forced.reset(self.breaker, self.now)
         store.reset(self.provider, actor="ann", reason="clean slate", now=self.now)

@@ -32,6 +32,8 @@ def told(event: ResilienceEvent) -> EventRow:
             verb, tone, until = f"held {event.data.get('mode', '')}", "forced", _moment(event, "until")
         case "breaker_released":
             verb, tone = "released", "ok"
+        case "probe_allowed":
+            verb, tone = "may probe now", "probe"
         case "cooldown_started":
             verb, tone, rest = "cooling", "degraded", _lasting(event, "until")
         case "cooldown_cleared":

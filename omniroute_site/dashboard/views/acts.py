@@ -99,7 +99,7 @@ def _after(request: ConsoleRequest, chosen: Act, target: Target) -> HttpResponse
     """The controls at rest again, and the board as it is now; the focus goes back to where the operator was."""
     if not request.htmx:
         return HttpResponseRedirect(f"{reverse('dashboard:board')}#tile-{dom_id(target.provider)}")
-    gone = chosen.name in ("unlock", "clear-cooldown", "unforce")
+    gone = chosen.name in ("unlock", "clear-cooldown", "unforce", "probe")
     controls = {
         "viewer": viewer_of(request.user),
         "target": target,
