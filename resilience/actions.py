@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from resilience import store
 from resilience.change import Change
+from resilience.core.events import ConfigChanged
 from resilience.core.permit import Pair
 from resilience.core.state import Mode
 from resilience.sync import heard
@@ -57,6 +58,11 @@ def lock(pair: Pair, *, actor: str, reason: str, duration: timedelta | None = No
 def unlock(pair: Pair, *, actor: str, reason: str) -> Change:
     """Use `pair` again at once and forget its failures."""
     return heard(store.unlock(pair, actor=actor, reason=_needed(reason), now=timezone.now()))
+
+
+def configured(changed: ConfigChanged, *, actor: str, reason: str) -> None:
+    """Record a change of the configuration; call it in the transaction that makes the change."""
+    store.note(changed, actor=actor, reason=_needed(reason), now=timezone.now())
 
 
 def _force(provider: str, mode: Mode, *, actor: str, reason: str, duration: timedelta | None) -> Change:

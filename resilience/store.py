@@ -23,7 +23,7 @@ from resilience.core import cooldown as cooldowns
 from resilience.core import forced, settlement
 from resilience.core import lockout as lockouts
 from resilience.core.cooldown import Cooldown
-from resilience.core.events import Event
+from resilience.core.events import ConfigChanged, Event
 from resilience.core.lockout import Lockout
 from resilience.core.outcome import Outcome
 from resilience.core.permit import Pair, Permit, Refusal
@@ -161,6 +161,11 @@ def unlock(pair: Pair, *, actor: str, reason: str, now: datetime) -> Change:
         return Draft(lockouts=[(before, after)], events=events)
 
     return write(work, Note(now, "", actor, reason))
+
+
+def note(changed: ConfigChanged, *, actor: str, reason: str, now: datetime) -> Change:
+    """Append what a person did to the configuration; part of the caller's transaction, if there is one."""
+    return write(lambda: Draft(events=[changed]), Note(now, "", actor, reason))
 
 
 def clamp_deadlines(now: datetime) -> Change:

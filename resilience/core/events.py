@@ -107,6 +107,17 @@ class ModelUnlocked:
     cause: str
 
 
+@dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    """A person changed what requests are routed by. It changes no state, but explains what follows."""
+
+    name: ClassVar[str] = "config_changed"
+    subject: str  # what was changed, such as "chain gpt-4o"
+    cause: str  # what was done to it
+    provider: str = ""  # empty where it is not about one
+    connection: str = ""
+
+
 Event: TypeAlias = (
     BreakerMoved
     | BreakerHeld
@@ -116,6 +127,7 @@ Event: TypeAlias = (
     | CooldownCleared
     | ModelLocked
     | ModelUnlocked
+    | ConfigChanged
 )
 Events: TypeAlias = tuple[Event, ...]
 
@@ -128,4 +140,5 @@ EVENT_TYPES: Sequence[type[Event]] = (
     CooldownCleared,
     ModelLocked,
     ModelUnlocked,
+    ConfigChanged,
 )

@@ -12,6 +12,7 @@ from omniroute_site.dashboard.selectors.board import read_board
 from omniroute_site.dashboard.selectors.events import spelled
 from omniroute_site.dashboard.selectors.traffic import COUNT_LIMIT, MOST_ROWS
 from resilience import actions
+from resilience.core.events import ConfigChanged
 from resilience.core.state import Breaker, Lease, State
 from routing.models import FallbackChain, Provider
 from tests.dashboard.conftest import attempt, cooling, locked, log, opened, write
@@ -171,3 +172,11 @@ def test_percentiles_are_of_what_was_measured() -> None:
 )
 def test_lengths_are_told_in_at_most_two_units(seconds: float, text: str) -> None:
     assert spelled(timedelta(seconds=seconds)) == text
+
+
+def test_a_change_of_the_configuration_is_told_with_who_and_why(fleet: FallbackChain) -> None:
+    actions.configured(ConfigChanged("chain gpt-4o", "groq moved up"), actor="alice", reason="openai is slow")
+    event = board().events[0]
+    assert (event.subject, event.verb, event.actor, event.reason) == (
+        "chain gpt-4o", "groq moved up", "alice", "openai is slow",
+    )  # fmt: skip

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from resilience import policies, store
+from resilience.core.events import ConfigChanged
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from resilience.core.permit import Pair, Refusal, RefusalReason
@@ -137,6 +138,16 @@ def test_operators_actions_are_events_with_actor_and_reason():
         ("model_unlocked", "ann", "fixed"),
         ("breaker_moved", "cli:root", "clean slate"),
     ]
+
+
+def test_a_change_of_the_configuration_is_an_event_that_changes_no_state():
+    changed = ConfigChanged("chain gpt-4o", "entries reordered")
+    change = store.note(changed, actor="ann", reason="openai is slow today", now=NOW)
+
+    assert (change.breakers, change.cooldowns, change.lockouts) == ((), (), ())
+    event = ResilienceEvent.objects.get()
+    assert (event.name, event.actor, event.reason) == ("config_changed", "ann", "openai is slow today")
+    assert (event.data, event.cause) == ({"subject": "chain gpt-4o"}, "entries reordered")
 
 
 def test_a_lock_by_hand_without_duration_lasts_as_long_as_configured():

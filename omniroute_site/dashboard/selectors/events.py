@@ -42,6 +42,8 @@ def told(event: ResilienceEvent) -> EventRow:
             verb, tone, rest = f"locked {event.model}", "degraded", _lasting(event, "until")
         case "model_unlocked":
             verb, tone = f"unlocked {event.model}", "ok"
+        case "config_changed":
+            subject, verb = str(event.data.get("subject", subject)), event.cause
     return EventRow(
         id=event.pk,
         at=event.at,
