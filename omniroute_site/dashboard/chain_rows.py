@@ -10,12 +10,10 @@ from omniroute_site.dashboard.board_rows import Count
 class Entry:
     """One entry of a chain, where it stands, and what it served."""
 
-    id: int
     provider: str
     model: str
     connection: str
     weight: float
-    enabled: bool
     off: bool
     tone: str
     word: str
@@ -40,7 +38,6 @@ class Lane:
     id: int
     model: str
     strategy: str
-    version: int
     entries: tuple[Entry, ...]
     enabled: bool = True
     requests: Count = NO_REQUESTS

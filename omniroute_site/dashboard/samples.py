@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+from django.http import QueryDict
+
 from omniroute_site.dashboard.board_rows import Board, Count, EventRow, Numbers, Phrase, Verdict
 from omniroute_site.dashboard.chain_rows import Entry, Lane
 from omniroute_site.dashboard.charts import bars, beats
@@ -131,26 +133,31 @@ def healthy_verdict() -> Verdict:
 def lanes(at: datetime) -> tuple[Lane, ...]:
     """Return lanes with entries in every standing."""
 
-    def entry(number: int, provider: str, model: str, tone: str, word: str, **more: object) -> Entry:
+    def entry(provider: str, model: str, tone: str, word: str, **more: object) -> Entry:
         values = {
-            "connection": "", "weight": 1.0, "enabled": True, "off": False, "until": None, "answers": False,
+            "connection": "", "weight": 1.0, "off": False, "until": None, "answers": False,
             "skipped": False, "share_percent": 0, **more,
         }  # fmt: skip
-        return Entry(number, provider, model, tone=tone, word=word, **values)  # type: ignore[arg-type]
+        return Entry(provider, model, tone=tone, word=word, **values)  # type: ignore[arg-type]
 
     first = (
-        entry(1, "openai", "gpt-4o", "open", "open", until=soon(24, at), skipped=True, share_percent=58),
-        entry(2, "anthropic", "claude-sonnet-4", "ok", "answers now", answers=True, share_percent=38),
-        entry(3, "gemini", "gemini-2.5-pro", "degraded", "locked on us-east", until=soon(190, at), skipped=True),
-        entry(4, "groq", "llama-3.3-70b", "off", "disabled", enabled=False, off=True),
+        entry("openai", "gpt-4o", "open", "open", until=soon(24, at), skipped=True, share_percent=58),
+        entry("anthropic", "claude-sonnet-4", "ok", "answers now", answers=True, share_percent=38),
+        entry("gemini", "gemini-2.5-pro", "degraded", "locked on us-east", until=soon(190, at), skipped=True),
+        entry("groq", "llama-3.3-70b", "off", "disabled", off=True),
     )
     others = (
-        entry(5, "deepseek", "deepseek-chat", "ok", "weight 3", answers=True, share_percent=61),
-        entry(6, "together", "qwen-2.5-72b", "ok", "weight 2", answers=True, share_percent=39, connection="spare"),
+        entry("deepseek", "deepseek-chat", "ok", "weight 3", answers=True, share_percent=61),
+        entry("together", "qwen-2.5-72b", "ok", "weight 2", answers=True, share_percent=39, connection="spare"),
     )
     return (
-        Lane(1, "gpt-4o", "priority", 3, first, requests=Count(5_000, more=True), rescued_percent=41),
-        Lane(2, "cheap", "weighted", 0, others, requests=Count(214)),
-        Lane(3, "claude", "priority", 0, (entry(7, "anthropic", "claude-sonnet-4", "ok", "chain disabled"),),
+        Lane(1, "gpt-4o", "priority", first, requests=Count(5_000, more=True), rescued_percent=41),
+        Lane(2, "cheap", "weighted", others, requests=Count(214)),
+        Lane(3, "claude", "priority", (entry("anthropic", "claude-sonnet-4", "ok", "chain disabled"),),
              enabled=False, warnings=("One provider only: nothing to fall back to.",)),
     )  # fmt: skip
+
+
+def chain_form() -> QueryDict:
+    """Return a chain as the editor sends it, with mistakes and without a reason."""
+    return QueryDict("model=gpt-4o&strategy=priority&entry=a&entry=b&a-provider=nobody&a-weight=1&b-weight=0")

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chains, patterns, requests
+from omniroute_site.dashboard.views import acts, board, chain_editor, chains, patterns, requests
 
 pages = [
     path("", board.board, name="board"),
@@ -11,8 +11,8 @@ pages = [
     path("acts/", acts.acts, name="acts"),
     path("act/", acts.act, name="act"),
     path("chains/", chains.chains, name="chains"),
-    path("chains/<int:chain_id>/", chains.chain, name="chain"),
-    path("chains/<int:chain_id>/edits/<int:entry_id>/", chains.edits, name="edits"),
+    path("chains/new/", chain_editor.new_chain, name="new-chain"),
+    path("chains/<int:chain_id>/", chain_editor.chain, name="chain"),
     path("requests/", requests.requests, name="requests"),
     path("requests/<uuid:request_id>/", requests.one_request, name="request"),
     path("patterns/", patterns.patterns, name="patterns"),

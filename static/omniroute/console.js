@@ -113,6 +113,28 @@
     if (text) say(one("#announce"), text);
   }
 
+  // entries of a chain by mouse: the buttons beside them do the same
+
+  let dragged = null;
+  document.addEventListener("dragstart", (event) => {
+    dragged = event.target.closest?.("li[draggable]");
+    dragged?.setAttribute("data-dragging", "");
+  });
+  document.addEventListener("dragover", (event) => {
+    const over = dragged && event.target.closest("li[draggable]");
+    if (!over || over.parentElement !== dragged.parentElement) return;
+    event.preventDefault();
+    const after = event.clientY > over.getBoundingClientRect().top + over.offsetHeight / 2;
+    if (over !== dragged) over[after ? "after" : "before"](dragged);
+  });
+  document.addEventListener("dragend", () => {
+    if (!dragged) return;
+    dragged.removeAttribute("data-dragging");
+    dragged.parentElement.querySelectorAll(".place").forEach((place, index) => say(place, String(index + 1)));
+    dragged.dispatchEvent(new Event("change", { bubbles: true }));
+    dragged = null;
+  });
+
   // keys
 
   const PAGES = { b: "/", c: "/chains/", r: "/requests/" };

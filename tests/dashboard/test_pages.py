@@ -83,7 +83,9 @@ def test_the_chains_page_has_its_hooks_in_order(operator: Client, fleet: Fallbac
     page = elements(operator, "/chains/")
     assert page.values("data-chain") == ["gpt-4o"]
     assert page.values("data-entry") == ["openai/gpt-4o", "anthropic/claude-sonnet-4", "groq/llama-3.3-70b"]
-    assert {"move-up", "move-down"} <= set(page.values("data-action"))
+    editor = elements(operator, f"/chains/{fleet.pk}/")
+    assert editor.values("data-entry") == page.values("data-entry")
+    assert {"move-up", "move-down", "save"} <= set(editor.values("data-action"))
 
 
 def test_the_requests_pages_have_their_hooks(operator: Client, fleet: FallbackChain) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from omniroute_site.dashboard.board_rows import Count
+from omniroute_site.dashboard.chain_lint import Link, warnings
 from omniroute_site.dashboard.chain_rows import Chains, Entry, Lane
 from omniroute_site.dashboard.rows import BREAKER_TONES
 from omniroute_site.dashboard.selectors.state import Now, read_now
@@ -18,6 +19,7 @@ SHARE_OF = timedelta(hours=1)
 MOST_ROWS = 5_000
 """Of the last hour's requests the newest that are looked at; more would not change a bar's length."""
 
+RELATED = ("entries__provider", "entries__connection")
 Served = Mapping[tuple[str, str, str], int]
 
 
@@ -25,13 +27,14 @@ def read_chains(at: datetime) -> Chains:
     """Read every chain as it is at `at`."""
     now = read_now(at)
     served, rescued = _served(at)
-    chains = FallbackChain.objects.prefetch_related("entries__provider", "entries__connection")
+    chains = FallbackChain.objects.prefetch_related(*RELATED)
     return Chains(tuple(_lane(chain, now, served, rescued) for chain in chains))
 
 
 def read_lane(chain_id: int, at: datetime) -> Lane | None:
     """One chain, None if it is gone."""
-    return next((lane for lane in read_chains(at).lanes if lane.id == chain_id), None)
+    chain = FallbackChain.objects.prefetch_related(*RELATED).filter(pk=chain_id).first()
+    return _lane(chain, read_now(at), *_served(at)) if chain else None
 
 
 def _served(at: datetime) -> tuple[Served, Mapping[str, int]]:
@@ -63,11 +66,10 @@ def _lane(chain: FallbackChain, now: Now, served: Served, rescued: Mapping[str, 
         model=chain.model,
         strategy=chain.strategy,
         enabled=chain.enabled,
-        version=chain.version,
         entries=tuple(entries),
         requests=Count(total, more=total >= MOST_ROWS),
         rescued_percent=round(100 * rescued.get(chain.model, 0) / total) if total else 0,
-        warnings=tuple(_warnings(rows, found_one=found_one)),
+        warnings=tuple(_warnings(rows, chain, now, found_one=found_one)),
     )
 
 
@@ -92,12 +94,10 @@ def _entry(
     breaker = now.breaker(row.provider.slug)
     off = standing.gate is Gate.DISABLED
     return Entry(
-        id=row.pk,
         provider=row.provider.slug,
         model=row.model or chain.model,
         connection=row.connection.slug if row.connection else "",
         weight=row.weight,
-        enabled=row.enabled,
         off=off,
         tone="off" if off else _tone(breaker),
         word=standing.why or _word(chain, row, answers=answers),
@@ -120,12 +120,11 @@ def _word(chain: FallbackChain, row: FallbackEntry, *, answers: bool) -> str:
     return "ready" if chain.enabled else "chain disabled"
 
 
-def _warnings(rows: Sequence[FallbackEntry], *, found_one: bool) -> Iterable[str]:
-    switched_on = [row for row in rows if row.enabled and row.provider.enabled]
-    if not switched_on:
-        yield "No entry is enabled: every request is refused." if rows else "No entry: every request is refused."
-        return
-    if not found_one:
+def _warnings(rows: Sequence[FallbackEntry], chain: FallbackChain, now: Now, *, found_one: bool) -> Iterable[str]:
+    links = [
+        Link(row.provider.slug, row.model or chain.model, row.connection.slug if row.connection else "", row.enabled)
+        for row in rows
+    ]
+    if not found_one and any(row.enabled and row.provider.enabled for row in rows):
         yield "Nothing answers it now."
-    if len({row.provider_id for row in switched_on}) == 1:
-        yield "One provider only: nothing to fall back to."
+    yield from warnings(links, now.table)

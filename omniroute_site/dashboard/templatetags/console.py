@@ -10,7 +10,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from omniroute_site.dashboard.acts import Target, acts_of
-from omniroute_site.dashboard.chain_rows import Entry, Lane
 from omniroute_site.dashboard.selectors.events import label_of, spelled
 
 register = template.Library()
@@ -119,17 +118,4 @@ def acts(context: template.Context, provider: str, connection: str = "", model: 
         "viewer": context.get("viewer"),
         "target": target,
         "acts": acts_of(target.scope),
-    }
-
-
-@register.inclusion_tag("dashboard/cells/edits.html", takes_context=True)
-def edits(context: template.Context, lane: Lane, entry: Entry | None = None) -> dict[str, Any]:
-    """Return the controls of a chain or of one of its entries; their empty place where nobody looks."""
-    return {
-        "viewer": context.get("viewer"),
-        "csrf_token": context.get("csrf_token"),
-        "lane": lane,
-        "entry_id": entry.id if entry else 0,
-        "key": f"entry-{entry.id}" if entry else f"lane-{lane.id}",
-        "name": entry.provider if entry else lane.model,
     }

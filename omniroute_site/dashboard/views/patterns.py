@@ -9,8 +9,10 @@ from omniroute_site.dashboard import samples
 from omniroute_site.dashboard.access import ConsoleRequest, for_staff, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Target
 from omniroute_site.dashboard.board_rows import Board, Numbers, Phrase, Verdict
+from omniroute_site.dashboard.chain_draft import forms_of, sent
+from omniroute_site.dashboard.chain_rows import Lane
 from omniroute_site.dashboard.selectors.requests import Filter, RequestList
-from omniroute_site.dashboard.views.chains import CHANGED
+from routing.table import RoutingTable
 
 
 @require_safe
@@ -30,11 +32,21 @@ def patterns(request: ConsoleRequest) -> HttpResponse:
             {"verdict": samples.healthy_verdict(), "numbers": Numbers(3.2)},
         ],
         "asks": _asks(),
-        "lanes": [{"lane": lane, "problem": CHANGED if lane is lanes[1] else ""} for lane in lanes],
+        "lanes": lanes,
+        "editor": _editor(lanes[0]),
         "requests": RequestList(()),
         "kept": Filter(),
     }
     return render(request, "dashboard/patterns.html", context)
+
+
+def _editor(lane: Lane) -> dict[str, object]:
+    """The chain editor at its worst: mistakes, and somebody else has saved."""
+    data = samples.chain_form()
+    draft = sent(data)
+    forms = forms_of(draft, RoutingTable(), data)
+    forms.is_valid()
+    return {"draft": draft, "forms": forms, "lane": lane, "conflict": True}
 
 
 def _asks() -> list[dict[str, object]]:
