@@ -1,30 +1,19 @@
 """State in the stock admin: to be read, and acted upon through `resilience.actions`, never edited."""
 
 from collections.abc import Callable
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
-from django.contrib.admin import helpers
+from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from resilience import actions
+from resilience.bulk import BulkAdmin, Given, ReasonForm, Work
 from resilience.core.permit import Pair
 from resilience.models import BreakerState, Cooldown, ModelLockout, ResilienceEvent
-
-if TYPE_CHECKING:
-    StockAdmin = admin.ModelAdmin[Any]
-else:
-    StockAdmin = admin.ModelAdmin  # not subscriptable at run time
-
-
-class ReasonForm(forms.Form):
-    """Why somebody acts; kept in the event log."""
-
-    reason = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 3, "cols": 60}))
 
 
 class HoldForm(ReasonForm):
@@ -38,7 +27,7 @@ class HoldForm(ReasonForm):
     )
 
 
-class ReadOnlyAdmin(StockAdmin):
+class ReadOnlyAdmin(BulkAdmin):
     """Rows that only the store writes. Actions need the change permission of the model, pages the view permission."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
@@ -52,38 +41,6 @@ class ReadOnlyAdmin(StockAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Nobody edits a row; without a row the question is about actions."""
         return obj is None and super().has_change_permission(request, obj)
-
-    def confirmed(
-        self,
-        request: HttpRequest,
-        rows: QuerySet[Any],
-        act: Callable[..., object],
-        *,
-        explanation: str,
-        form_class: type[ReasonForm] = ReasonForm,
-    ) -> TemplateResponse | None:
-        """Ask for a reason first; with one, call `act(row, actor=…, reason=…, …)` for each row."""
-        form = form_class(request.POST if "confirmed" in request.POST else None)
-        if form.is_valid():
-            details: dict[str, Any] = {"actor": request.user.get_username(), "reason": form.cleaned_data["reason"]}
-            if form.cleaned_data.get("seconds"):
-                details["duration"] = timedelta(seconds=form.cleaned_data["seconds"])
-            for row in rows:
-                act(row, **details)
-            self.message_user(request, f"Done for {', '.join(map(str, rows))}.", messages.SUCCESS)
-            return None
-        action = request.POST["action"]
-        chosen = self.get_actions(request)[action]
-        context = self.admin_site.each_context(request) | {
-            "title": "" if chosen is None else str(chosen[2]),
-            "explanation": explanation,
-            "objects": rows,
-            "action": action,
-            "form": form,
-            "opts": self.opts,
-            "checkbox_name": helpers.ACTION_CHECKBOX_NAME,
-        }
-        return TemplateResponse(request, "admin/resilience/act.html", context)
 
 
 @admin.register(BreakerState)
@@ -107,27 +64,25 @@ class BreakerAdmin(ReadOnlyAdmin):
     def reset(self, request: HttpRequest, rows: QuerySet[BreakerState]) -> TemplateResponse | None:
         """Close with zero counts."""
         explanation = "Closes these breakers with zero counts, whatever their state; a hold ends too."
-        return self.confirmed(request, rows, _on_provider(actions.reset), explanation=explanation)
+        return self.confirmed(request, rows, _work(explanation, "CLOSED", actions.reset))
 
     @admin.action(permissions=["change"], description="Hold open")
     def hold_open(self, request: HttpRequest, rows: QuerySet[BreakerState]) -> TemplateResponse | None:
         """Refuse every call."""
-        explanation = "Refuses every call to these providers."
-        act = _on_provider(actions.force_open)
-        return self.confirmed(request, rows, act, explanation=explanation, form_class=HoldForm)
+        work = _work("Refuses every call to these providers.", "held open", actions.force_open, HoldForm)
+        return self.confirmed(request, rows, work)
 
     @admin.action(permissions=["change"], description="Hold closed")
     def hold_closed(self, request: HttpRequest, rows: QuerySet[BreakerState]) -> TemplateResponse | None:
         """Admit every call."""
         explanation = "Admits every call to these providers, whatever fails."
-        act = _on_provider(actions.force_close)
-        return self.confirmed(request, rows, act, explanation=explanation, form_class=HoldForm)
+        return self.confirmed(request, rows, _work(explanation, "held closed", actions.force_close, HoldForm))
 
     @admin.action(permissions=["change"], description="Release")
     def release(self, request: HttpRequest, rows: QuerySet[BreakerState]) -> TemplateResponse | None:
         """End a hold."""
         explanation = "Ends the hold: these breakers are closed with zero counts and decide by themselves again."
-        return self.confirmed(request, rows, _on_provider(actions.unforce), explanation=explanation)
+        return self.confirmed(request, rows, _work(explanation, "as it is, or CLOSED if held", actions.unforce))
 
 
 @admin.register(Cooldown)
@@ -143,10 +98,17 @@ class CooldownAdmin(ReadOnlyAdmin):
     def clear(self, request: HttpRequest, rows: QuerySet[Cooldown]) -> TemplateResponse | None:
         """Use the connections again."""
 
-        def act(row: Cooldown, **details: str) -> None:
-            actions.clear_cooldown(row.provider, row.connection, **details)
+        def act(row: Cooldown, actor: str, reason: str, given: Given) -> None:
+            del given
+            actions.clear_cooldown(row.provider, row.connection, actor=actor, reason=reason)
 
-        return self.confirmed(request, rows, act, explanation="Uses these connections again at once.")
+        work: Work[Cooldown] = Work(
+            explanation="Uses these connections again at once.",
+            before=lambda row: _until(row.until, f"cooling ({row.kind})"),
+            after=lambda _row, _given: "usable",
+            act=act,
+        )
+        return self.confirmed(request, rows, work)
 
 
 @admin.register(ModelLockout)
@@ -162,12 +124,17 @@ class ModelLockoutAdmin(ReadOnlyAdmin):
     def unlock(self, request: HttpRequest, rows: QuerySet[ModelLockout]) -> TemplateResponse | None:
         """Use the pairs again."""
 
-        def act(row: ModelLockout, **details: str) -> None:
-            actions.unlock(Pair(row.provider, row.connection, row.model), **details)
+        def act(row: ModelLockout, actor: str, reason: str, given: Given) -> None:
+            del given
+            actions.unlock(Pair(row.provider, row.connection, row.model), actor=actor, reason=reason)
 
-        return self.confirmed(
-            request, rows, act, explanation="Uses these models again at once and forgets the failures that locked them."
+        work: Work[ModelLockout] = Work(
+            explanation="Uses these models again at once and forgets the failures that locked them.",
+            before=lambda row: _until(row.until, "locked"),
+            after=lambda _row, _given: "usable",
+            act=act,
         )
+        return self.confirmed(request, rows, work)
 
 
 @admin.register(ResilienceEvent)
@@ -180,8 +147,24 @@ class ResilienceEventAdmin(ReadOnlyAdmin):
     date_hierarchy = "at"
 
 
-def _on_provider(action: Callable[..., object]) -> Callable[..., object]:
-    def act(row: BreakerState, **details: Any) -> None:
+def _work(
+    explanation: str, after: str, action: Callable[..., object], form: type[ReasonForm] = ReasonForm
+) -> Work[BreakerState]:
+    """Work on breakers."""
+
+    def act(row: BreakerState, actor: str, reason: str, given: Given) -> None:
+        details: dict[str, Any] = {"actor": actor, "reason": reason}
+        if given.get("seconds"):
+            details["duration"] = timedelta(seconds=given["seconds"])
         action(row.provider, **details)
 
-    return act
+    return Work(explanation, _state, lambda _row, _given: after, act, form)
+
+
+def _state(row: BreakerState) -> str:
+    """What a person chose by; counts move all the time and are no reason to refuse."""
+    return f"held {row.forced_mode} by {row.forced_by}" if row.forced_mode else row.state
+
+
+def _until(until: datetime | None, word: str) -> str:
+    return f"{word} until {until:%Y-%m-%d %H:%M:%S} UTC" if until else "usable"

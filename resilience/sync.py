@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from django.db import Error
+from django.db import Error, transaction
 from django.utils import timezone
 
 from resilience import news, policies, reading, store
@@ -159,13 +159,18 @@ def heard(change: Change) -> Change:
 
     Called from the threads of pages; other processes hear of it by the news. Without it the first requests after a
     reset would still carry permits of the generation that the reset ended, and their outcomes would count nowhere.
+    Inside a transaction it waits for the commit: what is rolled back has not happened.
     """
+    transaction.on_commit(partial(_tell_loops, change))
+    return change
+
+
+def _tell_loops(change: Change) -> None:
     for loop, sync in list(_running.items()):
         if loop.is_running() and loop is not _loop_here():
             taken = asyncio.run_coroutine_threadsafe(_take_over(sync.registry, change), loop)
             with contextlib.suppress(concurrent.futures.TimeoutError):  # a loop that is this busy polls soon
                 taken.result(HEARD_WITHIN)
-    return change
 
 
 async def _take_over(registry: Registry, change: Change) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from routing import crypto
+from routing.admin.reasoned import ReasonedForm
 from routing.configfile.secrets import stored_api_key
 from routing.configfile.values import check_api_key
 from routing.models import ClientKey, Connection, Scope
@@ -50,7 +51,11 @@ class ConnectionForm(forms.ModelForm):
             setattr(self.instance, column, value)
 
 
-class ClientKeyForm(forms.ModelForm):
+class ReasonedConnectionForm(ConnectionForm, ReasonedForm):
+    """A connection on a page of its own."""
+
+
+class ClientKeyForm(ReasonedForm):
     """A client key without its secret."""
 
     scopes = forms.MultipleChoiceField(choices=Scope.choices, widget=forms.CheckboxSelectMultiple, initial=["chat"])

@@ -8,14 +8,17 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 
+from resilience.bulk import Given, Work
 from routing import crypto
 from routing.admin.forms import ClientKeyForm
+from routing.admin.reasoned import ReasonedAdmin, record
 from routing.models import ClientKey
 
 
 @admin.register(ClientKey)
-class ClientKeyAdmin(admin.ModelAdmin):
+class ClientKeyAdmin(ReasonedAdmin):
     """Who may call us."""
 
     form = ClientKeyForm
@@ -25,7 +28,7 @@ class ClientKeyAdmin(admin.ModelAdmin):
     search_fields = ("name",)
     fields = ("name", "shown_key", "scopes", "models", "requests_per_minute", "enabled", "created_at")
     readonly_fields = ("shown_key", "created_at")
-    actions = ("replace_key",)
+    actions: tuple[str, ...] = (*ReasonedAdmin.actions, "replace_key")
 
     @admin.display(description="Key")
     def shown_key(self, key: ClientKey) -> str:
@@ -40,13 +43,27 @@ class ClientKeyAdmin(admin.ModelAdmin):
             _show(self, request, obj, secret)
 
     @admin.action(description="Replace the secret of selected keys", permissions=["change"])
-    def replace_key(self, request: HttpRequest, queryset: QuerySet[ClientKey]) -> None:
+    def replace_key(self, request: HttpRequest, queryset: QuerySet[ClientKey]) -> TemplateResponse | None:
         """Generate other secrets; the old ones stop working within a second."""
-        for key in queryset:
-            secret = _generate(key)
+        made: list[tuple[ClientKey, str]] = []
+
+        def act(key: ClientKey, actor: str, reason: str, given: Given) -> None:
+            del given
+            made.append((key, _generate(key)))
             key.save(update_fields=["key_hash", "key_hint"])
-            self.log_change(request, key, "Secret replaced.")
-            _show(self, request, key, secret)
+            record(key, "secret replaced", actor, reason)
+
+        work: Work[ClientKey] = Work(
+            explanation="Gives these keys other secrets, shown once; the old ones stop working within a second.",
+            before=self.shown_key,
+            after=lambda _key, _given: "a new one",
+            act=act,
+        )
+        asked = self.confirmed(request, queryset, work)
+        if asked is None:  # all of it is committed
+            for key, secret in made:
+                _show(self, request, key, secret)
+        return asked
 
 
 def _generate(key: ClientKey) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from routing.admin.forms import ConnectionForm
+from routing.admin.forms import ConnectionForm, ReasonedConnectionForm
+from routing.admin.reasoned import ReasonedAdmin
 from routing.models import Connection, ErrorRule, Provider, UpstreamModel
 from routing.tunables import TUNABLES
 
@@ -59,7 +60,7 @@ class UpstreamModelInline(admin.TabularInline):
 
 
 @admin.register(Provider)
-class ProviderAdmin(admin.ModelAdmin):
+class ProviderAdmin(ReasonedAdmin):
     """Who is called."""
 
     list_display = ("slug", "title", "format", "base_url", "enabled")
@@ -86,10 +87,11 @@ class ProviderAdmin(admin.ModelAdmin):
 
 
 @admin.register(Connection)
-class ConnectionAdmin(ShowsKey, admin.ModelAdmin):
+class ConnectionAdmin(ShowsKey, ReasonedAdmin):
     """One account at a provider."""
 
-    form = ConnectionForm
+    form = ReasonedConnectionForm
+    actions: tuple[str, ...] = (*ReasonedAdmin.actions, "move_to_priority")
     list_display = ("__str__", "provider", "shown_key", "enabled", "priority", "weight", "max_concurrency")
     list_editable = ("enabled", "priority", "weight")
     list_filter = ("enabled", "provider")
@@ -116,9 +118,10 @@ class ConnectionAdmin(ShowsKey, admin.ModelAdmin):
 
 
 @admin.register(UpstreamModel)
-class UpstreamModelAdmin(admin.ModelAdmin):
+class UpstreamModelAdmin(ReasonedAdmin):
     """Facts about a model of a provider."""
 
+    actions: tuple[str, ...] = ("delete",)
     list_display = ("model", "provider", "context_window", "max_output_tokens", "input_price", "output_price")
     list_editable = ("input_price", "output_price")
     list_filter = ("provider",)
@@ -127,9 +130,10 @@ class UpstreamModelAdmin(admin.ModelAdmin):
 
 
 @admin.register(ErrorRule)
-class ErrorRuleAdmin(admin.ModelAdmin):
+class ErrorRuleAdmin(ReasonedAdmin):
     """An operator's rule for reading a provider's errors."""
 
+    actions: tuple[str, ...] = ("delete",)
     list_display = ("__str__", "provider", "position", "status", "code", "pattern", "kind", "cooldown")
     list_editable = ("position",)
     list_filter = ("provider", "kind")

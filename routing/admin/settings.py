@@ -6,13 +6,15 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
+from routing.admin.reasoned import ReasonedAdmin
 from routing.models import GatewaySettings, TableVersion
 
 
 @admin.register(GatewaySettings)
-class GatewaySettingsAdmin(admin.ModelAdmin):
+class GatewaySettingsAdmin(ReasonedAdmin):
     """The single row."""
 
+    actions: tuple[str, ...] = ()
     list_display = ("__str__", "max_attempts", "emergency_enabled", "on_content_filter")
     fieldsets = (
         (None, {"fields": ("max_attempts", "wait_for_retry_after", "max_cooldown_wait", "on_content_filter")}),

@@ -1,5 +1,7 @@
 """The stock admin: read, act with a reason, never edit."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.urls import reverse
@@ -21,10 +23,14 @@ def operator(client):
 
 
 def act(client, model: str, action: str, rows, **fields):
-    keys = [row.pk for row in rows]
-    return client.post(
-        reverse(f"admin:resilience_{model}_changelist"), {"action": action, "_selected_action": keys, **fields}
-    )
+    """What the confirmation page sends: what it showed, and what was filled in."""
+    address = reverse(f"admin:resilience_{model}_changelist")
+    said = {"action": action, "_selected_action": [row.pk for row in rows]}
+    page = client.post(address, said)
+    if not fields:
+        return page
+    shown = dict(re.findall(r'name="(before-\d+)" value="([^"]*)"', page.content.decode()))
+    return client.post(address, {**said, **shown, **fields})
 
 
 @pytest.mark.parametrize("model", ["breakerstate", "cooldown", "modellockout", "resilienceevent"])
