@@ -122,7 +122,7 @@ async def test_anthropic_calls_tools():
     ("mode", "raised"),
     [
         ("rate_limit", anthropic.RateLimitError),
-        ("overloaded", anthropic.InternalServerError),
+        ("overloaded", anthropic.APIStatusError),
         ("quota", anthropic.BadRequestError),
         ("auth", anthropic.AuthenticationError),
     ],
