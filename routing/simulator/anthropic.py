@@ -119,7 +119,9 @@ def read_messages(document: Json) -> Call:
         max_tokens=limit if isinstance(limit, int) else None,
         tools=() if choice.get("type") == "none" else read_tools(document.get("tools")),
         forced={"any": "", "tool": str(choice.get("name", ""))}.get(str(choice.get("type"))),
+        called=read_called(messages),
         answers_user=last["role"] == "user" and not has_tool_result(last.get("content")),
+        schema=read_schema(document),
     )
 
 
@@ -127,6 +129,24 @@ def read_tools(tools: object) -> tuple[Tool, ...]:
     """The tools offered."""
     rows = objects_in(tools)
     return tuple(Tool(tool["name"], tool.get("input_schema")) for tool in rows if isinstance(tool.get("name"), str))
+
+
+def read_schema(document: Json) -> object:
+    """The JSON schema of a structured output, also where its beta had it."""
+    config = document.get("output_config")
+    wanted = config.get("format") if isinstance(config, dict) else document.get("output_format")
+    return wanted.get("schema") if isinstance(wanted, dict) else None
+
+
+def read_called(messages: list[Json]) -> tuple[str, ...]:
+    """The tools called since the user last brought more than results."""
+    called: list[str] = []
+    for message in messages:
+        if message["role"] == "user" and not has_tool_result(message.get("content")):
+            called = []
+        calls = [part for part in objects_in(message.get("content")) if part.get("type") == "tool_use"]
+        called += [name for call in calls if isinstance(name := call.get("name"), str)]
+    return tuple(called)
 
 
 def has_tool_result(content: object) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from routing.simulator.sample import sample
+
 _FILLER = (
     "This answer was made by a simulated provider, which knows nothing and says so at any length you like. "
     "Its words depend on your question alone, so that two providers asked the same say the same. "
@@ -43,6 +45,7 @@ class Call:
     choices: int = 1
     tools: tuple[Tool, ...] = ()
     forced: str | None = None  # name of the tool that must be called, "" for any
+    called: tuple[str, ...] = ()  # tools called since the user last spoke
     answers_user: bool = True  # the last message is the user's, not a tool's result
     schema: object = None  # JSON schema the text must follow
     json_wanted: bool = False
@@ -101,11 +104,15 @@ def complete(call: Call, words: int, text: str | None) -> Completion:
 
 
 def called_tools(call: Call) -> tuple[Tool, ...]:
-    """The tools the answer calls: the forced one, else one or two if the user's last words ask for them."""
+    """The tools the answer calls: the forced one, else one or two if the user's last words ask for them.
+
+    One that may be any is one that was not called yet, so that an agent that forces each turn comes to its end.
+    """
     if not call.tools:
         return ()
     if call.forced is not None:
-        return (next((tool for tool in call.tools if tool.name == call.forced), call.tools[0]),)
+        left = [tool for tool in call.tools if tool.name not in call.called]
+        return (next((tool for tool in call.tools if tool.name == call.forced), (left or call.tools)[0]),)
     asked = call.prompt.lower()
     if not call.answers_user or "tool" not in asked:
         return ()
@@ -148,28 +155,6 @@ def sample_object(schema: object) -> dict[str, Any]:
     """Arguments that fit a tool's schema."""
     arguments = sample(schema)
     return arguments if isinstance(arguments, dict) else {}
-
-
-def sample(schema: object, depth: int = 0) -> Any:
-    """A value that fits a JSON schema, plain ones at least."""
-    if not isinstance(schema, dict) or depth > 8:
-        return {} if depth == 0 else "sample"
-    if isinstance(schema.get("enum"), list) and schema["enum"]:
-        return schema["enum"][0]
-    kind = schema.get("type", "object" if "properties" in schema else "string")
-    if isinstance(kind, list):
-        kind = next((name for name in kind if name != "null"), "string")
-    kind = str(kind).lower()  # Gemini writes types in capitals
-    if kind == "object":
-        properties = schema.get("properties")
-        return {
-            name: sample(inner, depth + 1)
-            for name, inner in (properties.items() if isinstance(properties, dict) else ())
-        }
-    if kind == "array":
-        return [sample(schema.get("items"), depth + 1)]
-    plain: dict[str, Any] = {"integer": 7, "number": 7.5, "boolean": True, "null": None}
-    return plain.get(kind, "sample")
 
 
 def count_tokens(*texts: str) -> int:

@@ -142,7 +142,8 @@ def read_contents(document: Json, model: str) -> Call:
         choices=count if isinstance(count, int) and 1 <= count <= 8 else 1,
         tools=() if calling.get("mode") == "NONE" else read_tools(document.get("tools")),
         forced=read_forced(calling),
-        answers_user=not any("functionResponse" in part for part in objects_in(contents[-1].get("parts"))),
+        called=read_called(contents),
+        answers_user=not has_result(contents[-1]),
         schema=config.get("responseSchema") or config.get("responseJsonSchema"),
         json_wanted=config.get("responseMimeType") == "application/json",
     )
@@ -154,6 +155,22 @@ def read_forced(calling: Json) -> str | None:
         return None
     allowed = calling.get("allowedFunctionNames")
     return str(allowed[0]) if isinstance(allowed, list) and allowed else ""
+
+
+def read_called(contents: list[Json]) -> tuple[str, ...]:
+    """The functions called since the user last brought more than results."""
+    called: list[str] = []
+    for content in contents:
+        if content.get("role", "user") == "user" and not has_result(content):
+            called = []
+        calls = [member(part, "functionCall") for part in objects_in(content.get("parts"))]
+        called += [name for call in calls if isinstance(name := call.get("name"), str)]
+    return tuple(called)
+
+
+def has_result(content: Json) -> bool:
+    """Whether a content brings a function's result back."""
+    return any("functionResponse" in part for part in objects_in(content.get("parts")))
 
 
 def member(document: Json, name: str) -> Json:

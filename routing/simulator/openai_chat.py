@@ -4,7 +4,7 @@ import time
 
 from routing.simulator.behaviour import Behaviour
 from routing.simulator.completion import Call, Completion, Tool, complete, count_tokens, next_number, text_of
-from routing.simulator.wire import Answer, InvalidRequestError, Json, event
+from routing.simulator.wire import Answer, InvalidRequestError, Json, event, objects_in
 
 DONE = b"data: [DONE]\n\n"
 
@@ -29,6 +29,7 @@ def read_chat(document: Json, model: str) -> Call:
         choices=document["n"] if isinstance(document.get("n"), int) and 1 <= document["n"] <= 128 else 1,
         tools=() if document.get("tool_choice") == "none" else read_tools(document.get("tools")),
         forced=read_forced(document.get("tool_choice")),
+        called=read_called(messages),
         answers_user=messages[-1].get("role") == "user",
         schema=schema.get("schema") if isinstance(schema, dict) else None,
         json_wanted=wanted.get("type") in ("json_object", "json_schema"),
@@ -54,6 +55,14 @@ def read_forced(choice: object) -> str | None:
         name = function.get("name") if isinstance(function, dict) else None
         return name if isinstance(name, str) else ""
     return None
+
+
+def read_called(messages: list[Json]) -> tuple[str, ...]:
+    """The tools called since the last message of the user's."""
+    last = max((index for index, message in enumerate(messages) if message.get("role") == "user"), default=0)
+    calls = [call for message in messages[last:] for call in objects_in(message.get("tool_calls"))]
+    functions = [function for call in calls if isinstance(function := call.get("function"), dict)]
+    return tuple(name for function in functions if isinstance(name := function.get("name"), str))
 
 
 def chat(document: Json, model: str, behaviour: Behaviour) -> Answer:

@@ -24,6 +24,7 @@ READ = """
     model messages role content text type input stream stream_options include_usage tools function name parameters n
     tool_choice response_format json_schema schema properties items enum max_tokens max_output_tokens dimensions contents
     parts systemInstruction generationConfig toolConfig functionCallingConfig functionDeclarations mode requests system
+    output_config format $ref $defs anyOf allOf minimum maximum multipleOf minItems prefixItems required tool_calls
 """
 MEMBERS = READ.split()
 WORDS = [

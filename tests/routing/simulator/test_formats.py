@@ -127,6 +127,29 @@ async def test_openai_calls_the_tools_it_is_told_to(prompt, members, called):
     assert all(argument in ('{"city":"sample","days":7}', '{"zone":"UTC"}') for argument in arguments.values())
 
 
+async def test_an_agent_that_forces_each_turn_comes_to_the_tool_it_has_not_called():
+    call = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    openai = [{"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "c", "content": "sunny"}]
+    used = {"type": "tool_use", "id": "c", "name": "weather", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "sunny"}
+    anthropic = [{"role": "assistant", "content": [used]}, {"role": "user", "content": [result]}]
+    answer = {"functionResponse": {"name": "weather", "response": {}}}
+    gemini = [
+        {"role": "user", "parts": [{"text": "hello"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": {}}}]},
+        {"role": "user", "parts": [answer]},
+    ]
+    config = {"functionCallingConfig": {"mode": "ANY"}}
+    async with Simulator() as simulator:
+        turn = {"messages": [*said("hello"), *openai], "tools": OPENAI_TOOLS, "tool_choice": "required"}
+        calls = (await ask(simulator, "openai", **turn)).json["choices"][0]["message"]["tool_calls"]
+        turn = {"messages": [*said("hello"), *anthropic], "tools": ANTHROPIC_TOOLS, "tool_choice": {"type": "any"}}
+        blocks = (await ask(simulator, "anthropic", **turn)).json["content"]
+        turn = {"contents": gemini, "tools": GEMINI_TOOLS, "toolConfig": config}
+        parts = (await ask(simulator, "gemini", **turn)).json["candidates"][0]["content"]["parts"]
+    assert "time" == calls[0]["function"]["name"] == blocks[0]["name"] == parts[0]["functionCall"]["name"]
+
+
 async def test_a_tools_result_is_answered_in_words():
     async with Simulator() as simulator:
         messages = [*said("use a tool"), {"role": "tool", "tool_call_id": "c", "content": "sunny"}]
@@ -192,7 +215,9 @@ async def test_json_is_answered_when_json_is_wanted():
         }
         gemini = (await ask(simulator, "gemini", generationConfig=config)).json
         loose = (await ask(simulator, "openai", response_format={"type": "json_object"})).json
-    assert openai["choices"][0]["message"]["content"] == '{"city":"sample","days":7}'
+        output = {"format": {"type": "json_schema", "schema": WEATHER}}
+        claude = (await ask(simulator, "anthropic", output_config=output)).json
+    assert '{"city":"sample","days":7}' == openai["choices"][0]["message"]["content"] == claude["content"][0]["text"]
     assert gemini["candidates"][0]["content"]["parts"][0]["text"] == "[7.5]"
     assert loose["choices"][0]["message"]["content"] == '{"answer":"hello","simulated":true}'
 
