@@ -97,6 +97,11 @@ class Stage:
         """Make a simulated account misbehave: `control("primary-one", mode="error")`."""
         self._simulator_call("PUT", f"/control/openai:sk-sim-{key}", behaviour)
 
+    def dictate(self, text: str) -> None:
+        """Make every simulated model say this."""
+        for name in ("openai", "azure", "anthropic", "gemini"):
+            self._simulator_call("PUT", f"/control/{name}", {"text": text})
+
     def calm(self) -> None:
         """Healthy providers, and nothing remembered against them."""
         self._simulator_call("DELETE", "/control/")

@@ -6,21 +6,15 @@ from typing import Any
 import anthropic
 import pytest
 
+from tests.clients.targets import CITY, FORECAST, MESSAGES, Forecast, every_target
 from tests.site.processes import KEY
 from tests.stage import Stage
 
-MESSAGES: list[Any] = [{"role": "user", "content": "Say something with a tool if you can"}]
-TOOL: Any = {
-    "name": "get_weather",
-    "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-}
-TARGETS = ["primary/gpt-4o", "azure/gpt-4o", "claude/claude-sonnet-4-5", "google/gemini-2.5-pro"]
-every_target = pytest.mark.parametrize("model", TARGETS)
+TOOL: Any = {"name": "get_weather", "input_schema": CITY}
 
 
 @pytest.fixture
 def sdk(stage: Stage) -> Iterator[anthropic.Anthropic]:
-    stage.calm()
     with anthropic.Anthropic(base_url=stage.url, api_key=KEY, max_retries=0) as client:
         yield client
 
@@ -56,7 +50,7 @@ def test_a_tool_is_called_and_its_result_goes_back(sdk: anthropic.Anthropic, mod
         message = stream.get_final_message()
     assert message.stop_reason == "tool_use"
     [call] = [block for block in message.content if block.type == "tool_use"]
-    assert (call.name, isinstance(call.input, dict)) == ("get_weather", True)
+    assert (call.name, call.input) == ("get_weather", {"city": "sample"})
     result = {"type": "tool_result", "tool_use_id": call.id, "content": "rain"}
     history: list[Any] = [
         *MESSAGES,
@@ -65,6 +59,14 @@ def test_a_tool_is_called_and_its_result_goes_back(sdk: anthropic.Anthropic, mod
     ]
     answer = sdk.messages.create(model=model, max_tokens=500, messages=history, tools=[TOOL])
     assert answer.content
+
+
+@every_target
+def test_output_has_the_structure_asked_for(sdk: anthropic.Anthropic, model: str) -> None:
+    asked: Any = {"model": model, "max_tokens": 500, "messages": MESSAGES, "output_format": Forecast}
+    with sdk.messages.stream(**asked) as stream:
+        streamed = stream.get_final_message()
+    assert sdk.messages.parse(**asked).parsed_output == streamed.parsed_output == FORECAST
 
 
 @every_target

@@ -1,4 +1,4 @@
-"""The `openai` SDK, unchanged but for base URL and key, against a gateway process and simulated providers."""
+"""The `openai` SDK, unchanged but for base URL and key, against targets of every format."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,75 +6,73 @@ from typing import Any
 import openai
 import pytest
 
+from tests.clients.targets import CITY, FORECAST, MESSAGES, Forecast, every_target
 from tests.site.processes import KEY
 from tests.stage import Stage
 
-MESSAGES: list[Any] = [{"role": "user", "content": "Say something with a tool if you can"}]
-TOOL: Any = {
-    "type": "function",
-    "function": {
-        "name": "get_weather",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-    },
-}
+TOOL: Any = {"type": "function", "function": {"name": "get_weather", "parameters": CITY}}
+FORCED: Any = {"type": "function", "function": {"name": "get_weather"}}
 
 
 @pytest.fixture
 def sdk(stage: Stage) -> Iterator[openai.OpenAI]:
-    stage.calm()
     with openai.OpenAI(base_url=f"{stage.url}/v1", api_key=KEY, max_retries=0) as client:
         yield client
 
 
-def test_plain(sdk: openai.OpenAI) -> None:
-    answer = sdk.chat.completions.create(model="gpt-4o", messages=MESSAGES)
+@every_target
+def test_plain(sdk: openai.OpenAI, model: str) -> None:
+    answer = sdk.chat.completions.create(
+        model=model, messages=[{"role": "developer", "content": "be brief"}, *MESSAGES]
+    )
     assert answer.choices[0].message.content
     assert answer.choices[0].finish_reason == "stop"
     assert answer.usage is not None
     assert answer.usage.completion_tokens > 0
 
 
-def test_streamed_text_equals_the_plain_text(sdk: openai.OpenAI) -> None:
-    plain = sdk.chat.completions.create(model="gpt-4o", messages=MESSAGES)
-    stream = sdk.chat.completions.create(model="gpt-4o", messages=MESSAGES, stream=True)
-    chunks = list(stream)
+@every_target
+def test_streamed_text_equals_the_plain_text(sdk: openai.OpenAI, model: str) -> None:
+    plain = sdk.chat.completions.create(model=model, messages=MESSAGES)
+    chunks = list(sdk.chat.completions.create(model=model, messages=MESSAGES, stream=True))
     text = "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
     assert text == plain.choices[0].message.content
     assert all(chunk.usage is None for chunk in chunks)
 
 
-def test_streamed_usage_comes_when_asked_for(sdk: openai.OpenAI) -> None:
+@every_target
+def test_streamed_usage_comes_when_asked_for(sdk: openai.OpenAI, model: str) -> None:
     stream = sdk.chat.completions.create(
-        model="gpt-4o", messages=MESSAGES, stream=True, stream_options={"include_usage": True}
+        model=model, messages=MESSAGES, stream=True, stream_options={"include_usage": True}
     )
     *_, last = stream
     assert last.usage is not None
     assert last.usage.completion_tokens > 0
 
 
-def test_tools_plain_and_streamed(sdk: openai.OpenAI) -> None:
-    choice: Any = {"type": "function", "function": {"name": "get_weather"}}
-    answer = sdk.chat.completions.create(model="gpt-4o", messages=MESSAGES, tools=[TOOL], tool_choice=choice)
-    assert answer.choices[0].message.tool_calls is not None
-    [call] = answer.choices[0].message.tool_calls
-    assert call.type == "function"
-    assert call.function.name == "get_weather"
-    with sdk.chat.completions.stream(model="gpt-4o", messages=MESSAGES, tools=[TOOL], tool_choice=choice) as stream:
+@every_target
+def test_a_tool_is_called_and_its_result_goes_back(sdk: openai.OpenAI, model: str) -> None:
+    asked: Any = {"model": model, "messages": MESSAGES, "tools": [TOOL], "tool_choice": FORCED}
+    answer = sdk.chat.completions.create(**asked)
+    with sdk.chat.completions.stream(**asked) as stream:
         final = stream.get_final_completion()
-    assert final.choices[0].message.tool_calls is not None
-    assert final.choices[0].message.tool_calls[0].function.arguments == call.function.arguments
-    assert final.choices[0].finish_reason == "tool_calls"
-
-
-def test_a_tool_result_goes_back(sdk: openai.OpenAI) -> None:
-    call = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
-    messages = [
-        *MESSAGES,
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call_1", "content": "rain"},
-    ]
-    answer = sdk.chat.completions.create(model="gpt-4o", messages=messages, tools=[TOOL])
+    for choice in (*answer.choices, *final.choices):
+        assert choice.finish_reason == "tool_calls"
+        [call] = choice.message.tool_calls or ()
+        assert (call.function.name, call.function.arguments) == ("get_weather", '{"city":"sample"}')
+    called: Any = final.choices[0].message
+    result = {"role": "tool", "tool_call_id": called.tool_calls[0].id, "content": "rain"}
+    answer = sdk.chat.completions.create(model=model, messages=[*MESSAGES, called, result], tools=[TOOL])
     assert answer.choices[0].message.content
+
+
+@every_target
+def test_output_has_the_structure_asked_for(sdk: openai.OpenAI, model: str) -> None:
+    asked: Any = {"model": model, "messages": MESSAGES, "response_format": Forecast}
+    with sdk.chat.completions.stream(**asked) as stream:
+        streamed = stream.get_final_completion()
+    for answer in (sdk.chat.completions.parse(**asked), streamed):
+        assert answer.choices[0].message.parsed == FORECAST
 
 
 def test_two_choices_plain_and_streamed(sdk: openai.OpenAI) -> None:
@@ -137,21 +135,13 @@ def test_a_stream_that_breaks_raises_in_the_middle(stage: Stage, sdk: openai.Ope
         list(stream)
 
 
-@pytest.mark.parametrize("model", ["azure/gpt-4o", "claude/claude-sonnet-4-5", "google/gemini-2.5-pro"])
-def test_targets_of_other_formats_answer_plain_streamed_and_with_tools(sdk: openai.OpenAI, model: str) -> None:
-    plain = sdk.chat.completions.create(model=model, messages=MESSAGES)
-    stream = sdk.chat.completions.create(model=model, messages=MESSAGES, stream=True)
-    text = "".join(choice.delta.content or "" for chunk in stream for choice in chunk.choices)
-    assert text == plain.choices[0].message.content
-    choice: Any = {"type": "function", "function": {"name": "get_weather"}}
-    with sdk.chat.completions.stream(model=model, messages=MESSAGES, tools=[TOOL], tool_choice=choice) as called:
-        final = called.get_final_completion()
-    assert final.choices[0].finish_reason == "tool_calls"
-    assert final.choices[0].message.tool_calls is not None
-    assert final.choices[0].message.tool_calls[0].function.name == "get_weather"
-
-
 @pytest.mark.parametrize("model", ["primary/text-embedding-3-small", "azure/text-embedding-3-small"])
 def test_embeddings(sdk: openai.OpenAI, model: str) -> None:
     answer = sdk.embeddings.create(model=model, input=["a", "b"])
     assert [len(row.embedding) > 0 for row in answer.data] == [True, True]
+
+
+def test_embeddings_of_a_format_that_has_none_are_refused(sdk: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        sdk.embeddings.create(model="claude/voyage-3", input=["a"])
+    assert refused.value.code == "invalid_request"
