@@ -14,6 +14,7 @@ from resilience.core.outcome import Failure
 from routing.adapters.anthropic_blocks import tool_id
 from routing.adapters.base import Usage
 from routing.adapters.chat_blocks import Block, BlockKind, BlockStream, read_blocks
+from routing.adapters.messages_thoughts import SIGNATURE
 
 Json = dict[str, Any]
 
@@ -24,7 +25,6 @@ STOP_REASONS: Mapping[str, str] = {
     "function_call": "tool_use",
     "content_filter": "refusal",
 }
-SIGNATURE = "omniroute"  # of another maker's thoughts: Anthropic, to whom they are not sent back, would not take them
 DELTAS = {BlockKind.THOUGHT: ("thinking_delta", "thinking"), BlockKind.TEXT: ("text_delta", "text")}
 
 

@@ -13,6 +13,7 @@ from routing.adapters.anthropic_answer import read_usage
 from routing.adapters.base import Answer, Exchange, encode
 from routing.adapters.messages_answer import event as write_event
 from routing.adapters.messages_answer import replay_message
+from routing.adapters.messages_thoughts import without_foreign_thoughts
 from routing.sse import Event
 from routing.upstream import UpstreamRequest
 
@@ -29,7 +30,11 @@ class NativeMessages(Exchange):
 
     def request(self) -> UpstreamRequest | Answer:
         """The client's body with the target's model; members we do not know pass untouched."""
-        body = {**self.client.body, "model": self.target.model}
+        changed = without_foreign_thoughts(self.client.body)
+        body = {**self.client.body, "model": self.target.model, **changed}
+        if "thinking" in changed:
+            del body["thinking"]
+            self.dropped_params = ("thinking",)
         if self.output_cap is not None:
             body["max_tokens"] = min(body.get("max_tokens", self.output_cap), self.output_cap)
         own = [(b"anthropic-version", ANTHROPIC_VERSION), *self.client.native_headers]
