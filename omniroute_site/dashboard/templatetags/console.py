@@ -10,6 +10,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from omniroute_site.dashboard.acts import Target, acts_of
+from omniroute_site.dashboard.chain_cells import draw_lane
+from omniroute_site.dashboard.chain_rows import Lane
 from omniroute_site.dashboard.selectors.events import label_of, spelled
 
 register = template.Library()
@@ -108,6 +110,12 @@ def kind(value: str) -> str:
 def tail(identifier: object) -> str:
     """The end of a request id: its beginning is the time, and so the same for all neighbours."""
     return f"…{str(identifier)[-8:]}"
+
+
+@register.simple_tag
+def lane(row: Lane) -> SafeString:
+    """Return a chain's lane."""
+    return mark_safe(draw_lane(row))  # noqa: S308 (a rendered template)
 
 
 @register.inclusion_tag("dashboard/cells/acts.html", takes_context=True)
