@@ -47,6 +47,14 @@ def configuration(simulator: str, breaker: Json) -> Json:
         "chains": [
             {"model": "gpt-4o", "entries": [{"provider": "primary"}, {"provider": "backup", "priority": 1}]},
             {"model": "paired", "entries": [{"provider": "pair"}, {"provider": "backup", "priority": 1}]},
+            {
+                "model": "every-format",
+                "entries": [
+                    {"provider": "primary", "model": "gpt-4o"},
+                    {"provider": "claude", "model": "claude-sonnet-4-5", "priority": 1},
+                    {"provider": "google", "model": "gemini-2.5-pro", "priority": 2},
+                ],
+            },
         ],
         "keys": [{"name": "tests", "key": KEY, "scopes": ["chat", "read", "operate"]}],
     }
@@ -93,9 +101,9 @@ class Stage:
         self.gateway.__exit__(None, None, None)
         self.gateway = self._server().__enter__()
 
-    def control(self, key: str, **behaviour: Any) -> None:
+    def control(self, key: str, *, format_: str = "openai", **behaviour: Any) -> None:
         """Make a simulated account misbehave: `control("primary-one", mode="error")`."""
-        self._simulator_call("PUT", f"/control/openai:sk-sim-{key}", behaviour)
+        self._simulator_call("PUT", f"/control/{format_}:sk-sim-{key}", behaviour)
 
     def dictate(self, text: str) -> None:
         """Make every simulated model say this."""
@@ -115,9 +123,9 @@ class Stage:
             body = {"provider": row["provider"], "connection": row["connection"], "reason": "a new test"}
             self.api("POST", "/api/resilience/cooldowns/clear/", body)
 
-    def calls(self, key: str) -> list[Json]:
-        """What a simulated account was asked, oldest first."""
-        rows: list[Json] = self._simulator_call("GET", f"/control/log?name=openai:sk-sim-{key}")
+    def calls(self, key: str, *, format_: str = "openai") -> list[Json]:
+        """What a simulated account was asked, oldest first, with the bodies."""
+        rows: list[Json] = self._simulator_call("GET", f"/control/log?name={format_}:sk-sim-{key}&bodies=true")
         return rows
 
     def state(self) -> Json:

@@ -59,10 +59,10 @@ def handle_name(request: Request, providers: Providers, name: str) -> Reply:
 
 
 def handle_log(request: Request, providers: Providers) -> Reply:
-    """`GET` lists the last requests, oldest first; `?name=` those of one control name. `DELETE` forgets them."""
+    """`GET` lists the last requests, oldest first; `?name=` those of one control name, `?bodies=true` with what was sent. `DELETE` forgets them."""
     if request.method == "DELETE":
         providers.log.clear()
     elif request.method != "GET":
         return Reply(405, {"error": "allowed here: GET, DELETE"})
-    name = request.query.get("name", "")
-    return Reply(200, [entry.describe() for entry in providers.log.named(name)])
+    name, with_body = request.query.get("name", ""), request.query.get("bodies") == "true"
+    return Reply(200, [entry.describe(with_body=with_body) for entry in providers.log.named(name)])

@@ -12,7 +12,7 @@ from routing.simulator.faults import Plan, Scene, plan, spoken
 from routing.simulator.gemini import Gemini
 from routing.simulator.http import Request
 from routing.simulator.openai import OpenAI
-from routing.simulator.requestlog import Entry, RequestLog
+from routing.simulator.requestlog import MAX_BODY_BYTES, Entry, RequestLog
 from routing.simulator.wire import Answer, Format, InvalidRequestError
 
 PREFIXES: tuple[tuple[str, Format], ...] = (
@@ -43,7 +43,8 @@ class Providers:
 
     def _answer(self, wire: Format, request: Request, path: str) -> tuple[Plan, Entry]:
         api_key = wire.api_key(request)
-        entry = Entry(self.clock(), wire.name, api_key, request.path)
+        kept = request.body if len(request.body) <= MAX_BODY_BYTES else b""
+        entry = Entry(self.clock(), wire.name, api_key, request.path, kept)
         self.log.add(entry)
         model = wire.model(request, path)
         decision = self.control.decide(wire.name, api_key, model)

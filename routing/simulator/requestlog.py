@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+import orjson
+
 KEPT = 1_000
+MAX_BODY_BYTES = 64 * 1024  # of a request's body; a longer one is not kept
 
 
 @dataclass(slots=True)
@@ -16,6 +19,7 @@ class Entry:
     format: str
     api_key: str = field(repr=False)  # never shown whole
     path: str = ""
+    body: bytes = field(default=b"", repr=False)  # shown only to who asks for it
     model: str = ""
     mode: str = "ok"
     stream: bool = False
@@ -30,9 +34,9 @@ class Entry:
             self.duration = now - self.at
             self.finished, self.client_closed = not client_closed, client_closed
 
-    def describe(self) -> dict[str, object]:
-        """The entry as JSON, the key cut to its last four characters."""
-        return {
+    def describe(self, *, with_body: bool = False) -> dict[str, object]:
+        """The entry as JSON, the key cut to its last four characters; `body` is null if it is no JSON or was too long."""
+        shown: dict[str, object] = {
             "time": datetime.fromtimestamp(self.at, UTC).isoformat(timespec="milliseconds"),
             "format": self.format,
             "key": self.api_key[-4:],
@@ -45,6 +49,13 @@ class Entry:
             "client_closed": self.client_closed,
             "duration": None if self.duration is None else round(self.duration, 4),
         }
+        return {**shown, "body": self._document()} if with_body else shown
+
+    def _document(self) -> object:
+        try:
+            return orjson.loads(self.body)
+        except orjson.JSONDecodeError:
+            return None
 
 
 @dataclass(slots=True)

@@ -6,7 +6,10 @@ from typing import Any
 
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming, MessageCreateParamsStreaming
 from google.genai import types
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from openai.types.chat.completion_create_params import (
+    CompletionCreateParamsNonStreaming,
+    CompletionCreateParamsStreaming,
+)
 from pydantic import TypeAdapter
 
 Json = dict[str, Any]
@@ -18,7 +21,10 @@ _ANTHROPIC: dict[bool, TypeAdapter[Any]] = {
     False: TypeAdapter(MessageCreateParamsNonStreaming),
     True: TypeAdapter(MessageCreateParamsStreaming),
 }
-_OPENAI: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
+_OPENAI: dict[bool, TypeAdapter[Any]] = {
+    False: TypeAdapter(CompletionCreateParamsNonStreaming),
+    True: TypeAdapter(CompletionCreateParamsStreaming),
+}
 _GEMINI: dict[str, TypeAdapter[Any]] = {
     "contents": TypeAdapter(list[types.Content]),
     "systemInstruction": TypeAdapter(types.Content),
@@ -44,7 +50,7 @@ def check_anthropic(body: Json) -> None:
 
 
 def check_openai(body: Json) -> None:
-    assert _read(_OPENAI.validate_python(body)) == body
+    assert _read(_OPENAI["stream" in body].validate_python(body)) == body
 
 
 def check_gemini(body: Json) -> None:

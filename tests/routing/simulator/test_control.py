@@ -131,6 +131,17 @@ async def test_the_log_tells_what_was_asked_without_the_key():
     assert "sk-test" not in str(whole)
 
 
+async def test_the_log_shows_bodies_to_who_asks_for_them():
+    async with Simulator() as simulator:
+        await ask(simulator, "openai", user="eve")
+        await exchange(simulator, request("POST", "/openai/v1/chat/completions", b"{", KEYS["openai"]))
+        await ask(simulator, "openai", user="e" * 70_000)
+        bare = (await send(simulator, "GET", "/control/log")).json
+        whole = (await send(simulator, "GET", "/control/log?name=openai&bodies=true")).json
+    assert "body" not in bare[0]
+    assert [entry["body"] and entry["body"]["user"] for entry in whole] == ["eve", None, None]
+
+
 async def test_the_log_keeps_the_last_thousand():
     async with Simulator() as simulator:
         reader, writer = await connect(simulator)
