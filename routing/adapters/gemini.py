@@ -41,10 +41,17 @@ class GeminiExchange(TranslatedExchange):
 
     def url(self) -> str:
         """`{base}/models/{model}:generateContent`, or the streaming method; the base names the version."""
-        base, model = self.target.connection.base_url.rstrip("/"), self.target.model
-        path = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
-        method = "streamGenerateContent?alt=sse" if self.client.stream else "generateContent"
-        return f"{base}/{quote(path, safe='/-._~@')}:{method}"
+        return self.method_url("streamGenerateContent?alt=sse" if self.client.stream else "generateContent")
+
+    def method_url(self, method: str) -> str:
+        """Where the target's model does something."""
+        base = self.target.connection.base_url.rstrip("/")
+        return f"{base}/{quote(self.resource(), safe='/-._~@')}:{method}"
+
+    def resource(self) -> str:
+        """The model as Google names it."""
+        model = self.target.model
+        return model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
 
     def own_headers(self) -> list[tuple[bytes, bytes]]:
         """Google's header; a key in the URL would end up in logs."""

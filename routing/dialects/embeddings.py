@@ -4,16 +4,21 @@ from collections.abc import Mapping
 
 from routing.adapters.base import ClientRequest, Exchange
 from routing.adapters.embeddings import AzureEmbeddingsExchange, EmbeddingsExchange
+from routing.adapters.gemini_embeddings import GeminiEmbeddingsExchange
 from routing.chains import Target
 from routing.dialects.base import Dialect, Headers
 from routing.dialects.chat import model_name, parse_object
 from routing.errors import invalid_request
 
-EXCHANGES: Mapping[str, type[Exchange]] = {"openai": EmbeddingsExchange, "azure": AzureEmbeddingsExchange}
+EXCHANGES: Mapping[str, type[Exchange]] = {
+    "openai": EmbeddingsExchange,
+    "azure": AzureEmbeddingsExchange,
+    "gemini": GeminiEmbeddingsExchange,
+}
 
 
 class Embeddings(Dialect):
-    """OpenAI's embeddings; passed on to OpenAI-compatible targets."""
+    """OpenAI's embeddings; passed on to OpenAI-compatible targets, translated for Gemini."""
 
     path = "/v1/embeddings"
 
@@ -32,8 +37,8 @@ class Embeddings(Dialect):
         exchange = EXCHANGES.get(target.provider.format)
         if exchange is None:
             raise invalid_request(
-                f"Embeddings go to OpenAI-compatible providers only; {target.provider.slug} is"
-                f" {target.provider.format}. Name a chain of other providers.",
+                f"{target.provider.slug} is of the format {target.provider.format}, which has no embeddings."
+                " Name a chain of other providers.",
                 "model",
             )
         return exchange(request, target, None)

@@ -82,7 +82,7 @@ def act(action: str, model: str, document: Json, *, request: Request, behaviour:
     if action == "embedContent":
         return Answer(model, {"embedding": embedding(document)})
     if action == "batchEmbedContents":
-        return Answer(model, {"embeddings": [embedding(row) for row in objects_in(document.get("requests"))]})
+        return Answer(model, embed_batch(objects_in(document.get("requests")), model))
     call = read_contents(document, model)
     if action == "countTokens":
         return Answer(model, {"totalTokens": call.input_tokens})
@@ -229,6 +229,16 @@ def usage(completion: Completion, output_tokens: int | None = None) -> Json:
     output = completion.output_tokens if output_tokens is None else output_tokens
     total = completion.input_tokens + output
     return {"promptTokenCount": completion.input_tokens, "candidatesTokenCount": output, "totalTokenCount": total}
+
+
+def embed_batch(requests: list[Json], model: str) -> Json:
+    """A vector for each request, all of which must name the path's model. Raises InvalidRequestError."""
+    for index, row in enumerate(requests):
+        if row.get("model") != f"models/{model}":
+            place = f"* BatchEmbedContentsRequest.requests[{index}].model"
+            raise InvalidRequestError(400, f"{place}: the model must be models/{model}", model=model)
+    tokens = sum(count_tokens(text_of(member(row, "content").get("parts"))) for row in requests)
+    return {"embeddings": [embedding(row) for row in requests], "usageMetadata": {"promptTokenCount": tokens}}
 
 
 def embedding(document: Json) -> Json:

@@ -135,13 +135,23 @@ def test_a_stream_that_breaks_raises_in_the_middle(stage: Stage, sdk: openai.Ope
         list(stream)
 
 
-@pytest.mark.parametrize("model", ["primary/text-embedding-3-small", "azure/text-embedding-3-small"])
+EMBEDDERS = ["primary/text-embedding-3-small", "azure/text-embedding-3-small", "google/gemini-embedding-001"]
+
+
+@pytest.mark.parametrize("model", EMBEDDERS)
 def test_embeddings(sdk: openai.OpenAI, model: str) -> None:
-    answer = sdk.embeddings.create(model=model, input=["a", "b"])
-    assert [len(row.embedding) > 0 for row in answer.data] == [True, True]
+    answer = sdk.embeddings.create(model=model, input=["a", "b b"], dimensions=16)  # the SDK asks for base64
+    assert [len(row.embedding) for row in answer.data] == [16, 16]
+    assert [row.index for row in answer.data] == [0, 1]
+    assert answer.data[0].embedding != answer.data[1].embedding
+    assert answer.usage.prompt_tokens == 3
+    numbers = sdk.embeddings.create(model=model, input="a", dimensions=16, encoding_format="float")
+    assert numbers.data[0].embedding == pytest.approx(answer.data[0].embedding)
 
 
-def test_embeddings_of_a_format_that_has_none_are_refused(sdk: openai.OpenAI) -> None:
-    with pytest.raises(openai.BadRequestError) as refused:
-        sdk.embeddings.create(model="claude/voyage-3", input=["a"])
-    assert refused.value.code == "invalid_request"
+def test_embeddings_are_refused_where_there_are_none(sdk: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="has no embeddings"):
+        sdk.embeddings.create(model="claude/claude-sonnet-4-5", input="a")
+    with pytest.raises(openai.BadRequestError, match="no tokens") as refused:
+        sdk.embeddings.create(model="google/gemini-embedding-001", input=[[1, 2], [3]])
+    assert refused.value.param == "input[0]"

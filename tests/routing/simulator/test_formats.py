@@ -277,12 +277,14 @@ async def test_gemini_embeds_and_counts():
         base = "/gemini/v1beta/models/g"
         content = {"content": {"parts": [{"text": "two words"}]}}
         one = await send(simulator, "POST", f"{base}:embedContent", content, **KEYS["gemini"])
-        many = await send(
-            simulator, "POST", f"{base}:batchEmbedContents", {"requests": [content] * 2}, **KEYS["gemini"]
-        )
+        batch, batched = f"{base}:batchEmbedContents", {**content, "model": "models/g"}
+        many = await send(simulator, "POST", batch, {"requests": [batched] * 2}, **KEYS["gemini"])
+        unnamed = await send(simulator, "POST", batch, {"requests": [batched, content]}, **KEYS["gemini"])
         contents = {"contents": [content["content"]]}
         counted = await send(simulator, "POST", f"{base}:countTokens", contents, **KEYS["gemini"])
     assert one.json["embedding"] == many.json["embeddings"][1]
+    assert many.json["usageMetadata"]["promptTokenCount"] == 4
+    assert (unnamed.status, "requests[1].model" in unnamed.json["error"]["message"]) == (400, True)
     assert counted.json["totalTokens"] == 2
 
 
