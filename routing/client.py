@@ -80,12 +80,10 @@ class HttpClient:
 def served_headers(job: Job, target: Target) -> list[Header]:
     """Who answered, after how many calls."""
     headers = [
-        (b"x-omniroute-request-id", job.id.encode()),
-        (b"x-omniroute-chain", header_value(job.route.name)),
+        *request_headers(job.id, job.route.name, job.journal.calls),
         (b"x-omniroute-provider", target.provider.slug.encode()),
         (b"x-omniroute-connection", target.connection.slug.encode()),
         (b"x-omniroute-model", header_value(target.model)),
-        (b"x-omniroute-attempts", b"%d" % job.journal.calls),
         (b"x-omniroute-fallback", b"false" if target.first else b"true"),
     ]
     if target.emergency:
@@ -93,13 +91,18 @@ def served_headers(job: Job, target: Target) -> list[Header]:
     return headers
 
 
-def error_headers(request_id: str, chain: str, calls: int, error: GatewayError) -> list[Header]:
-    """What a refusal or failure carries."""
-    headers = [
+def request_headers(request_id: str, chain: str, calls: int) -> list[Header]:
+    """What every answer carries. chain: the requested name, "-" where none was asked for. calls: made upstream."""
+    return [
         (b"x-omniroute-request-id", request_id.encode()),
         (b"x-omniroute-chain", header_value(chain)),
         (b"x-omniroute-attempts", b"%d" % calls),
     ]
+
+
+def error_headers(request_id: str, chain: str, calls: int, error: GatewayError) -> list[Header]:
+    """What a refusal or failure carries."""
+    headers = request_headers(request_id, chain, calls)
     if error.retry_after_header is not None:
         headers.append((b"retry-after", error.retry_after_header.encode()))
     if error.allow is not None:

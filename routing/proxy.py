@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qsl
 
 from django.conf import settings
 
@@ -18,8 +19,8 @@ from routing import engine, health, lifecycle, table, telemetry, upstream
 from routing.adapters.base import ClientRequest
 from routing.auth import authenticate, key_may_use
 from routing.chains import resolve
-from routing.client import HttpClient, Send, error_headers
-from routing.dialects import DIALECTS, Dialect
+from routing.client import HttpClient, Send, error_headers, request_headers
+from routing.dialects import DIALECTS, Dialect, dialect_of
 from routing.errors import GatewayError, draining
 from routing.http_body import ClientGoneError, Receive, read_body
 from routing.ids import uuid7
@@ -34,8 +35,6 @@ log = logging.getLogger("omniroute.proxy")
 
 Scope = dict[str, Any]
 MAX_HEADER_BYTES = 32 * 1024  # of all headers together; a client that sends more has lost its way
-
-ANY_DIALECT = DIALECTS["/v1/chat/completions"]  # whose errors are sent where no format is known
 
 _random = random.Random()  # noqa: S311 (spreads load, guards nothing)
 
@@ -60,7 +59,7 @@ class Exchange:
         self._table: RoutingTable = table.current()
         self._visit = Visit(uuid7(), datetime.now(UTC), time.monotonic())
         self._job: Job | None = None
-        self._dialect: Dialect = DIALECTS.get(scope["path"], ANY_DIALECT)
+        self._dialect: Dialect = dialect_of(scope["path"], self._headers)
         self._client_gone = False
 
     async def run(self) -> None:
@@ -123,9 +122,12 @@ class Exchange:
 
     async def _models(self, key: ClientKey) -> None:
         name = self._scope["path"].removeprefix("/v1/models").strip("/")
-        document = one_model(self._table, key, name) if name else list_models(self._table, key)
-        headers = [(b"x-omniroute-request-id", self._visit.id.encode())]
-        await self._client.send_json(200, headers, document)
+        if name:
+            document = self._dialect.model_card(one_model(self._table, key, name))
+        else:
+            query = dict(parse_qsl(self._scope["query_string"].decode("latin-1"), keep_blank_values=True))
+            document = self._dialect.model_list(list_models(self._table, key), query)
+        await self._client.send_json(200, request_headers(self._visit.id, name or "-", 0), document)
 
     async def _model_call(self, key: ClientKey) -> None:
         body = await read_body(self._receive, self._headers, settings.MAX_BODY_BYTES)

@@ -13,6 +13,7 @@ import orjson
 from routing.adapters.base import ClientRequest, Exchange
 from routing.chains import Target
 from routing.errors import GatewayError
+from routing.listing import ListedModel
 
 Headers = Mapping[bytes, bytes]
 Lines = Sequence[Mapping[str, Any]]
@@ -32,6 +33,14 @@ class Dialect(ABC):
     @abstractmethod
     def pair(self, request: ClientRequest, target: Target, output_cap: int | None) -> Exchange:
         """The exchange between this format and the target's, for one attempt. Raises GatewayError if there is none."""
+
+    def model_card(self, model: ListedModel) -> dict[str, Any]:
+        """One model of the list."""
+        return {"id": model.name, "object": "model", "created": 0, "owned_by": model.owner}
+
+    def model_list(self, models: Sequence[ListedModel], query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG002 (OpenAI's has no pages)
+        """The models a key may use, as far as the query asks for them. Raises GatewayError 400."""
+        return {"object": "list", "data": [self.model_card(model) for model in models]}
 
     def error_body(self, error: GatewayError, request_id: str, chain: str, lines: Lines) -> dict[str, Any]:
         """The error object: OpenAI's, unless the format has its own."""

@@ -1,6 +1,6 @@
 """`POST /v1/messages` and `/v1/messages/count_tokens`: Anthropic clients."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -12,7 +12,9 @@ from routing.adapters.token_counts import EstimatedTokenCount, NativeTokenCount
 from routing.chains import Target
 from routing.dialects.base import Dialect, Headers, Lines
 from routing.dialects.chat import EXCHANGES, flag, model_name, parse_object
+from routing.dialects.model_pages import model_info, model_page
 from routing.errors import GatewayError, invalid_request
+from routing.listing import ListedModel
 
 NATIVE_HEADERS = (b"anthropic-version", b"anthropic-beta")  # for Anthropic's own targets only
 TYPES: Mapping[int, str] = {
@@ -72,6 +74,14 @@ class Messages(Dialect):
         if target.provider.format == "anthropic":
             return NativeMessages(request, target, output_cap)
         return MessagesExchange(request, target, output_cap, EXCHANGES[target.provider.format])
+
+    def model_card(self, model: ListedModel) -> dict[str, Any]:
+        """See model_info."""
+        return model_info(model)
+
+    def model_list(self, models: Sequence[ListedModel], query: Mapping[str, str]) -> dict[str, Any]:
+        """See model_page."""
+        return model_page(models, query)
 
     def error_body(self, error: GatewayError, request_id: str, chain: str, lines: Lines) -> dict[str, Any]:
         """Anthropic's error object, with the gateway's own member."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from anthropic.types import ModelInfo
 
 from tests.clients.targets import CITY, FORECAST, MESSAGES, Forecast, every_target
 from tests.site.processes import KEY
@@ -72,6 +73,19 @@ def test_output_has_the_structure_asked_for(sdk: anthropic.Anthropic, model: str
 @every_target
 def test_tokens_are_counted(sdk: anthropic.Anthropic, model: str) -> None:
     assert sdk.messages.count_tokens(model=model, messages=MESSAGES).input_tokens > 0
+
+
+def test_models_are_listed_page_by_page(sdk: anthropic.Anthropic) -> None:
+    listed = [ModelInfo.model_validate(model.to_dict()) for model in sdk.models.list(limit=2)]
+    names = [model.id for model in listed]
+    assert len(set(names)) == len(names) > 4
+    assert {"gpt-4o", "primary/gpt-4o"} <= set(names)
+    assert sdk.models.retrieve("primary/gpt-4o") == next(model for model in listed if model.id == "primary/gpt-4o")
+    assert [model.id for model in sdk.models.list(limit=2, before_id=names[3])] == [*names[1:3], names[0]]
+    with pytest.raises(anthropic.NotFoundError, match="does not exist"):
+        sdk.models.retrieve("none")
+    with pytest.raises(anthropic.BadRequestError, match="after_id"):
+        sdk.models.list(after_id="none")
 
 
 def test_a_chain_answers_although_its_first_provider_fails(stage: Stage, sdk: anthropic.Anthropic) -> None:

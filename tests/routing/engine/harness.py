@@ -274,6 +274,7 @@ class Call:
         body: Any,
         *,
         path: str = "/v1/chat/completions",
+        query: str = "",
         method: str = "POST",
         headers: Mapping[str, str] | None = None,
         key: str | None = KEY,
@@ -288,7 +289,7 @@ class Call:
             **(headers or {}),
         }
         raw = [(name.lower().encode(), value.encode()) for name, value in sent.items()]
-        scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": b""}
+        scope = {"type": "http", "method": method, "path": path, "headers": raw, "query_string": query.encode()}
         self._incoming: asyncio.Queue[Json] = asyncio.Queue()
         self._incoming.put_nowait({"type": "http.request", "body": content, "more_body": more_body})
         self.messages: list[Json] = []

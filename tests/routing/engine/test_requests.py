@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from routing import lifecycle
-from routing.table import ClientKey
+from routing.table import ClientKey, ModelFacts
 
-from .harness import KEY, Gateway, chat, failing
+from .harness import KEY, Answer, Gateway, chat, failing
 
 
 def key(gateway: Gateway, **members: object) -> None:
@@ -150,6 +150,59 @@ async def test_models_lists_what_the_key_may_use(gateway: Gateway) -> None:
     assert (await gateway.ask(path="/v1/models/a/m", method="GET")).status == 403
     assert (await gateway.ask(path="/v1/models/model", method="GET")).json()["id"] == "model"
     assert (await gateway.ask(path="/v1/models/none", method="GET")).status == 404
+
+
+async def test_anthropic_s_clients_get_the_models_in_its_shape_and_in_pages(gateway: Gateway) -> None:
+    gateway.provider("a")
+    for model in ("m1", "m2", "m3"):
+        gateway.facts["a", model] = ModelFacts(context_window=1000, max_output_tokens=10)
+
+    async def ask(path: str, query: str = "", **options: Any) -> Answer:
+        headers = {"anthropic-version": "2023-06-01"}
+        return await gateway.ask(path=path, query=query, method="GET", headers=headers, **options)
+
+    whole = (await ask("/v1/models")).json()
+    names = ["model", "a/m", "a/m1", "a/m2", "a/m3"]
+    assert [row["id"] for row in whole["data"]] == names
+    assert (whole["has_more"], whole["first_id"], whole["last_id"]) == (False, "model", "a/m3")
+    one = await ask("/v1/models/a/m1")
+    assert one.json() == whole["data"][2]
+    assert (one.json()["type"], one.json()["max_input_tokens"], one.json()["max_tokens"]) == ("model", 1000, 10)
+    for query, wanted, has_more in (
+        ("limit=2", names[:2], True),
+        ("limit=2&after_id=a/m", names[2:4], True),
+        ("limit=2&after_id=a%2Fm1", names[3:], False),
+        ("limit=2&before_id=a/m3", names[2:4], True),
+        ("before_id=a/m", names[:1], False),
+        ("after_id=a/m3", [], False),
+    ):
+        page = (await ask("/v1/models", query)).json()
+        assert ([row["id"] for row in page["data"]], page["has_more"]) == (wanted, has_more), query
+    for query in ("limit=0", "limit=1001", "limit=x", "limit=", "after_id=none", "before_id="):
+        refused = await ask("/v1/models", query)
+        assert (refused.status, refused.json()["type"]) == (400, "error"), query
+        assert refused.error["type"] == "invalid_request_error"
+        assert refused.error["param"] == query.partition("=")[0]
+    assert (await ask("/v1/models/none")).error["type"] == "not_found_error"
+    assert (await ask("/v1/models", key="sk-wrong")).error["type"] == "authentication_error"
+
+
+async def test_the_old_completions_are_not_there_and_the_answer_says_what_is(gateway: Gateway) -> None:
+    provider = gateway.provider("a")
+    answer = await gateway.ask({"model": "model", "prompt": "ping"}, path="/v1/completions")
+    assert (answer.status, answer.error["code"]) == (404, "not_found")
+    assert "/v1/completions" in answer.error["message"]
+    assert "/v1/chat/completions" in answer.error["message"]
+    assert not provider.calls
+
+
+async def test_models_carry_the_gateway_s_headers(gateway: Gateway) -> None:
+    gateway.provider("a")
+    for path, chain in (("/v1/models", "-"), ("/v1/models/a/m", "a/m")):
+        answer = await gateway.ask(path=path, method="GET")
+        headers = {name: value for name, value in answer.headers.items() if name.startswith("x-omniroute-")}
+        assert headers.pop("x-omniroute-request-id")
+        assert headers == {"x-omniroute-chain": chain, "x-omniroute-attempts": "0"}
 
 
 async def test_a_model_name_cannot_split_a_header_or_upset_a_database(gateway: Gateway) -> None:
