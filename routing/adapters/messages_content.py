@@ -50,7 +50,7 @@ class MessageReader:
             yield {"role": "user", "content": content}
             return
         parts: list[Json] = []
-        for number, block in enumerate(content):
+        for number, block in enumerate(_blocks(content, f"{where}.content")):
             at = f"{where}.content[{number}]"
             if block.get("type") == "tool_result":
                 result, pictures = self._result(block, at)
@@ -85,7 +85,7 @@ class MessageReader:
 
     def _assistant(self, content: Any, where: str) -> Iterator[Json]:
         texts, calls = [], []
-        for number, block in enumerate(_blocks(content)):
+        for number, block in enumerate(_blocks(content, f"{where}.content")):
             at = f"{where}.content[{number}]"
             self._mark(block)
             kind = block.get("type")
@@ -104,16 +104,16 @@ class MessageReader:
     def _parts(self, content: Any, where: str) -> list[Json]:
         if not isinstance(content, str | list | None):
             raise invalid_request(f"`{where}` must be a string or a list of blocks.", where)
-        blocks = _blocks(content)
+        blocks = _blocks(content, where)
         return [part for number, block in enumerate(blocks) for part in self._part(block, f"{where}[{number}]")]
 
-    def _part(self, block: Any, where: str) -> list[Json]:
-        kind = block.get("type") if isinstance(block, dict) else None
+    def _part(self, block: Json, where: str) -> list[Json]:
+        kind = block.get("type")
         if kind == "text":
             self._mark(block)
             text = _string(block, "text", where)
             return [_text(text)] if text else []
-        source = block.get("source") if isinstance(block, dict) else None
+        source = block.get("source")
         if kind not in ("image", "document") or not isinstance(source, dict):
             raise _unknown(kind, where)
         self._mark(block)
@@ -141,10 +141,15 @@ class MessageReader:
         self.has_cache_marks = self.has_cache_marks or block.get("cache_control") is not None
 
 
-def _blocks(content: Any) -> Sequence[Any]:
+def _blocks(content: Any, where: str) -> Sequence[Json]:
     if content is None:
         return []
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    for number, block in enumerate(content):
+        if not isinstance(block, dict):
+            raise invalid_request(f"`{where}[{number}]` must be an object.", f"{where}[{number}]")
+    return content  # type: ignore[no-any-return]  # a list of objects, as was just seen
 
 
 def _text(text: str) -> Json:

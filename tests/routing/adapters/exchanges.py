@@ -1,4 +1,4 @@
-"""Exchanges between a chat completions client and a provider that is only bytes."""
+"""Exchanges between a client, of chat completions unless told otherwise, and a provider that is only bytes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from routing.adapters.base import Answer, Exchange
 from routing.chains import Target
-from routing.dialects.chat import ChatCompletions
+from routing.dialects import DIALECTS, Dialect
 from routing.sse import EventReader
 from routing.table import Connection, ModelFacts, Provider
 
@@ -27,6 +27,7 @@ MODELS = {
     "gemini": "gemini-2.5-flash",
 }
 NO_FACTS = ModelFacts()
+CHAT, MESSAGES = DIALECTS["/v1/chat/completions"], DIALECTS["/v1/messages"]
 
 HI = [{"role": "user", "content": "hi"}]
 
@@ -34,6 +35,7 @@ HI = [{"role": "user", "content": "hi"}]
 def exchange(
     format_: str,
     *,
+    dialect: Dialect = CHAT,
     model: str = "",
     facts: ModelFacts = NO_FACTS,
     headers: Sequence[tuple[str, str]] = (),
@@ -42,10 +44,12 @@ def exchange(
 ) -> Exchange:
     """`body`: members of the client's request; without messages it says hi."""
     document = {"model": "chain", "messages": HI, **body}
-    request = ChatCompletions().parse(json.dumps(document).encode(), {})
+    if dialect is MESSAGES:
+        document = {"max_tokens": 100, **document}
+    request = dialect.parse(json.dumps(document).encode(), {})
     connection = Connection("p", "main", BASES[format_] + "/", api_key=KEY, headers=tuple(headers))
     provider = Provider("p", "P", format_, BASES[format_], connections=(connection,))
-    return ChatCompletions().pair(request, Target(provider, connection, model or MODELS[format_], facts), cap)
+    return dialect.pair(request, Target(provider, connection, model or MODELS[format_], facts), cap)
 
 
 def sent(format_: str, **wanted: Any) -> Json:
