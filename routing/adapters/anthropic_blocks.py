@@ -35,8 +35,9 @@ def text_block(text: Text) -> Block:
 
 def _blocks(parts: list[Part]) -> list[Block]:
     """Results of tools come first: Anthropic wants them next to the calls."""
-    if any(isinstance(part, Result) for part in parts):
-        parts = sorted(parts, key=lambda part: not isinstance(part, Result))
+    results = [part for part in parts if isinstance(part, Result)]
+    if results and len(results) < len(parts):
+        parts = [*results, *(part for part in parts if not isinstance(part, Result))]
     return [_block(part) for part in parts]
 
 

@@ -129,8 +129,11 @@ class _Reader:
             again += 1
             unique = f"{given}_{again}"
         self._ids.add(unique)
-        arguments = _arguments(function.get("arguments"), f"{where}.function.arguments")
-        taken = self._calls[given] = Call(unique, name, arguments, _signature(call))
+        arguments = function.get("arguments")
+        if not isinstance(arguments, dict):
+            arguments = _arguments(arguments, f"{where}.function.arguments")
+        signature = _signature(call) if "extra_content" in call else ""
+        taken = self._calls[given] = Call(unique, name, arguments, signature)
         return taken
 
     def _result(self, message: Mapping[str, Any], where: str) -> Result:
@@ -154,9 +157,7 @@ def _system(message: Mapping[str, Any], where: str) -> list[Text]:
 
 
 def _arguments(given: Any, where: str) -> dict[str, Any]:
-    """A call's arguments, which OpenAI writes as a JSON text and every other format as an object."""
-    if isinstance(given, dict):
-        return given
+    """A call's arguments, which OpenAI writes as a JSON text, as the object that every other format has."""
     if given is None or (isinstance(given, str) and not given.strip()):
         return {}
     try:

@@ -36,7 +36,7 @@ def contents(turns: Sequence[Turn], *, signatures: bool) -> list[Content]:
     """Raises GatewayError 400 for what has no part. signatures: the model wants one with the first call of a turn."""
     built: list[Content] = []
     for turn in turns:
-        results = [part for part in turn.parts if isinstance(part, Result)]
+        results = [part for part in turn.parts if isinstance(part, Result)] if turn.role == "user" else []
         if results:  # by themselves: as many responses as there were calls, next to them
             built.append({"role": "user", "parts": [part for result in results for part in _result(result)]})
         parts = [_part(part) for part in turn.parts if not isinstance(part, Result)]
@@ -70,7 +70,7 @@ def _result(result: Result) -> list[Content]:
         raise invalid_request("No call with this `tool_call_id` came before.", f"{result.where}.tool_call_id")
     text = "\n".join([part.text for part in result.parts if isinstance(part, Text)])
     response = {"id": result.call_id, "name": result.name, "response": _object(text)}
-    return [{"functionResponse": response}, *(_media(part) for part in result.parts if isinstance(part, Media))]
+    return [{"functionResponse": response}, *[_media(part) for part in result.parts if isinstance(part, Media)]]
 
 
 def _object(text: str) -> dict[str, Any]:

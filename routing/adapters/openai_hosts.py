@@ -2,6 +2,7 @@
 
 import re
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from routing.chains import Target
@@ -13,7 +14,7 @@ _REASONING_MODEL = re.compile(r"(?:^|/)(?:o[1-9]|gpt-(?:[5-9]|oss))")
 
 def length_member(target: Target) -> str:
     """The chat completions member that limits the output."""
-    return "max_completion_tokens" if _is_one_of(OPENAIS_OWN, target) else "max_tokens"
+    return "max_completion_tokens" if _is_one_of(OPENAIS_OWN, target.connection.base_url) else "max_tokens"
 
 
 def takes_effort(target: Target) -> bool:
@@ -23,6 +24,7 @@ def takes_effort(target: Target) -> bool:
     return _REASONING_MODEL.search(target.model) is not None
 
 
-def _is_one_of(hosts: tuple[str, ...], target: Target) -> bool:
-    host = urlsplit(target.connection.base_url).hostname or ""
+@lru_cache(maxsize=1024)
+def _is_one_of(hosts: tuple[str, ...], base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
     return any(fnmatchcase(host, pattern) for pattern in hosts)

@@ -48,11 +48,12 @@ class Messages(Dialect):
         if not isinstance(messages, list) or not messages:
             raise invalid_request("`messages` must be a list with at least one message.", "messages")
         for number, message in enumerate(messages):
-            where = f"messages[{number}]"
             if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+                where = f"messages[{number}]"
                 raise invalid_request(f"`{where}` must be an object with `role` and `content`.", where)
-            if not isinstance(message.get("content"), str | list):
-                raise invalid_request(f"`{where}.content` must be a string or a list of blocks.", f"{where}.content")
+            if not isinstance(message.get("content"), (str, list)):
+                where = f"messages[{number}].content"
+                raise invalid_request(f"`{where}` must be a string or a list of blocks.", where)
         return document
 
     def request_of(self, document: Mapping[str, Any], headers: Headers, *, stream: bool) -> ClientRequest:

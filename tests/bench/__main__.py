@@ -9,12 +9,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.bench import gateway as gateways
-from tests.bench import measure, nginx
+from tests.bench import measure, nginx, translation
 from tests.bench.gateway import ROOT, Gateway
 from tests.bench.measure import QUICK, Sizes, Subject
 from tests.bench.plain_load import Load
 from tests.bench.processes import BenchError, Child, Children, free_port, require, wait_until_answering
-from tests.bench.report import GATEWAY, NGINX, UPSTREAM, Report
+from tests.bench.report import (
+    GATEWAY,
+    NGINX,
+    UPSTREAM,
+    Report,
+    commit,
+    machine,
+    str_target,
+    translation_lines,
+    translation_targets,
+    write,
+)
 
 SERVER_CORE, LOAD_CORE = 0, 1
 BUSY = 0.5  # load average above which somebody else is at work
@@ -34,6 +45,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, help="of one round of plain requests (5)")
     parser.add_argument("--no-gateway", action="store_true", help="only the upstream and nginx")
+    parser.add_argument("--translation", action="store_true", help="only what translating costs, without any server")
     parser.add_argument("--out", type=Path, default=ROOT / "var" / "bench", help="folder for the JSON (var/bench)")
     running = parser.add_argument_group("a gateway that runs already (its upstreams are its own affair)")
     running.add_argument("--gateway-url", help="http://host:port")
@@ -62,6 +74,8 @@ def run(asked: argparse.Namespace, children: Children) -> Report:
         say(f"warning: the machine is busy already (load average {load_before:.1f}); the figures will show it")
     plain_port, stream_port = asked.upstream_port or free_port(), asked.stream_port or free_port()
     proxy_port = free_port()
+    say("measuring the translations in this process")
+    translations = translation.measure()
     say("starting the upstreams and nginx")
     upstream = nginx.start_upstream(children, port=plain_port, core=LOAD_CORE)
     streaming = start_stream_upstream(children, port=stream_port, sizes=sizes)
@@ -83,7 +97,7 @@ def run(asked: argparse.Namespace, children: Children) -> Report:
     memory = None
     if gateway and sizes.memory_requests:
         memory = measure.memory(gateway, subjects[-1].plain, sizes, plain[GATEWAY], say)
-    return Report(sizes, plain, streams, memory, load_before)
+    return Report(sizes, plain, streams, memory, load_before, translations)
 
 
 def load_for(url: str, children: Children) -> Load:
@@ -114,11 +128,25 @@ def start_stream_upstream(children: Children, *, port: int, sizes: Sizes) -> Chi
     return child
 
 
+def only_translation(folder: Path) -> int:
+    """The part that needs nothing but this process."""
+    load_before = os.getloadavg()[0]
+    found = translation.measure()
+    figures = [one.document() for one in found]
+    about = {"commit": commit(), "machine": machine() | {"load_before": load_before}}
+    path = write(about | {"translations": figures}, folder)
+    lines = [*translation_lines(found), "", *map(str_target, translation_targets(found)), "", str(path)]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """Exit code 0 when all could be measured; missed targets are said, not punished."""
     asked = options(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the children are stopped
     os.chdir(ROOT)
+    if asked.translation:
+        return only_translation(asked.out)
     try:
         require("nginx", "nginx-light")
         require("wrk", "wrk")

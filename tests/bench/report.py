@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from tests.bench.gateway import ROOT
 from tests.bench.measure import Memory, Plain, Sizes, Streamed
+from tests.bench.translation import EVENT_LIMIT, REQUEST_LIMIT, Translation
 
 GATEWAY, NGINX, UPSTREAM = "gateway", "nginx", "upstream"
 
@@ -34,6 +36,7 @@ class Report:
     streams: dict[str, Streamed]
     memory: Memory | None
     load_before: float  # the machine's load average of a minute, before anything was started
+    translations: Sequence[Translation] = ()
 
     def targets(self) -> list[Target]:
         """The promises of the project's first release that this run can judge."""
@@ -47,7 +50,7 @@ class Report:
         if self.memory and self.memory.rss_after_mb is not None:
             name = f"MB resident after {self.memory.requests:,} requests"
             targets.append(at_most(name, 200.0, self.memory.rss_after_mb))
-        return targets
+        return targets + translation_targets(self.translations)
 
     def document(self) -> dict[str, Any]:
         """Everything, as JSON. Seconds, except where a name says otherwise."""
@@ -60,6 +63,7 @@ class Report:
             "plain": {name: asdict(figures) for name, figures in self.plain.items()},
             "streams": {name: asdict(figures) for name, figures in self.streams.items()},
             "memory": asdict(self.memory) if self.memory else None,
+            "translations": [translation.document() for translation in self.translations],
             "ratio_to_nginx": gateway and gateway.per_second / nginx.per_second,
             "added_per_request": gateway and gateway.alone_p50 - upstream.alone_p50,
             "targets": [asdict(target) for target in self.targets()],
@@ -67,10 +71,7 @@ class Report:
 
     def write(self, folder: Path) -> Path:
         """Write the document under the time of the run."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
-        path.write_text(json.dumps(self.document(), indent=2, ensure_ascii=False) + "\n")
-        return path
+        return write(self.document(), folder)
 
     def table(self) -> str:
         """Everything a reader wants first."""
@@ -100,7 +101,8 @@ class Report:
         for name, streamed in self.streams.items():
             times = (ms(streamed.delay_p50), ms(streamed.delay_p99), ms(streamed.first_p50))
             lines.append(row(name, f"{streamed.events:,}", "", *times, whole(streamed.cpu_us_per_event), ""))
-        return "\n".join([*lines, *self.memory_lines(), "", *(str_target(target) for target in self.targets())])
+        lines += [*self.memory_lines(), *translation_lines(self.translations), ""]
+        return "\n".join([*lines, *(str_target(target) for target in self.targets())])
 
     def memory_lines(self) -> list[str]:
         """Memory and log, if measured."""
@@ -112,6 +114,42 @@ class Report:
             dropped = "an unknown number" if found.dropped_rows is None else whole(found.dropped_rows)
             lines.append(f"Request log, streams included: {found.log_rows:,} rows written, {dropped} dropped")
         return lines
+
+
+def write(document: Any, folder: Path) -> Path:
+    """Write a document under the time of the run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def translation_lines(translations: Sequence[Translation]) -> list[str]:
+    """What translating costs over passing on, as a table."""
+    if not translations:
+        return []
+    lines = [
+        "",
+        f"Translation, CPU µs over passing on (limits: {REQUEST_LIMIT:.0f} a request, {EVENT_LIMIT:.0f} an event)",
+        f"{'':<22}" + "".join(f"{head:>15}" for head in ("request", "passed on", "over", "event", "passed on", "over")),
+    ]
+    for one in translations:
+        costs = (one.cost.request, one.passed_on.request, one.over.request)
+        costs += (one.cost.event, one.passed_on.event, one.over.event)
+        lines.append(f"{one.name:<22}" + "".join(f"{cost:>15.1f}" for cost in costs))
+    return lines
+
+
+def translation_targets(translations: Sequence[Translation]) -> list[Target]:
+    """The dearest pairing against the limits."""
+    if not translations:
+        return []
+    request = max(translations, key=lambda one: one.over.request)
+    event = max(translations, key=lambda one: one.over.event)
+    return [
+        at_most(f"µs CPU over passing on a request ({request.name})", REQUEST_LIMIT, request.over.request),
+        at_most(f"µs CPU over passing on an event ({event.name})", EVENT_LIMIT, event.over.event),
+    ]
 
 
 def at_least(name: str, promised: float, measured: float) -> Target:

@@ -9,7 +9,8 @@ import pytest
 from tests.bench.measure import Memory, Plain, Sizes, Streamed, summary
 from tests.bench.plain_load import Burst, read
 from tests.bench.processes import BenchError, family, rss_megabytes
-from tests.bench.report import Report
+from tests.bench.report import Report, translation_lines, translation_targets
+from tests.bench.translation import Cost, Translation, measure
 
 
 def plain(per_second: float) -> Plain:
@@ -58,3 +59,27 @@ def test_a_run_with_failures_is_refused() -> None:
 def test_a_process_is_measured_with_its_descendants() -> None:
     assert os.getpid() in family(os.getpid())
     assert rss_megabytes(os.getpid()) > 1
+
+
+def test_translations_are_judged_by_the_dearest_over_passing_on() -> None:
+    passed_on = Cost(100.0, 5.0)
+    cheap = Translation("/v1/messages", "openai", Cost(150.0, 50.0), passed_on)
+    dear = Translation("/v1/messages", "gemini", Cost(401.0, 8.0), passed_on)
+    assert [(target.measured, target.met) for target in translation_targets([cheap, dear])] == [
+        (301.0, False),
+        (45.0, False),
+    ]
+    assert [target.met for target in translation_targets([Translation("/v1/x", "y", passed_on, passed_on)])] == [
+        True
+    ] * 2
+    assert "limits: 300 a request, 40 an event" in translation_lines([cheap])[1]
+    assert "messages to openai" in translation_lines([cheap])[-1]
+    assert dear.document()["over"] == {"us_per_request": 301.0, "us_per_event": 3.0}
+
+
+def test_every_translation_can_be_measured() -> None:
+    found = measure(rounds=1, number=1)
+    assert {"chat to anthropic", "chat to gemini", "messages to openai", "messages to gemini"} <= {
+        translation.name for translation in found
+    }
+    assert all(translation.cost.request > 0 for translation in found)
