@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from routing import pricing, requestlog, telemetry
 from routing.adapters.base import ClientRequest
@@ -61,9 +62,10 @@ class Visit:
         duration = at - self.clock
         overhead = max(0.0, duration - (job.journal.upstream_time if job else 0.0))
         telemetry.request(self.endpoint, outcome, duration, overhead)
+        record = self._record(job, outcome, status, duration, overhead)
         if job is not None:
-            _count(job)
-        requestlog.submit(self._record(job, outcome, status, duration, overhead))
+            _count(job, record.cost)
+        requestlog.submit(record)
 
     def _record(self, job: Job | None, outcome: str, status: int, duration: float, overhead: float) -> RequestRecord:
         served = job.served_by if job else None
@@ -97,11 +99,13 @@ class Visit:
         return record
 
 
-def _count(job: Job) -> None:
+def _count(job: Job, cost: Decimal | None) -> None:
     served = job.served_by
     if served is None:
         return
     telemetry.tokens(served.provider.slug, job.usage.input_tokens, job.usage.output_tokens)
+    if cost is not None:
+        telemetry.cost(served.provider.slug, cost)
     if job.first_content is not None:
         telemetry.first_content(served.provider.slug, job.first_content)
     if served.emergency:

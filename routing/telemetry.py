@@ -1,5 +1,6 @@
 """Counters and histograms of the request path; `/metrics` renders them beside the state of the breakers."""
 
+from decimal import Decimal
 from functools import lru_cache
 
 from prometheus_client import Counter, Histogram
@@ -22,6 +23,7 @@ FIRST_CONTENT = Histogram(
 )
 GATEWAY_OVERHEAD = Histogram("omniroute_overhead_seconds", "The gateway's own time within a request.", buckets=OVERHEAD)
 TOKENS = Counter("omniroute_tokens_total", "Tokens as counted by the providers.", ["provider", "direction"])
+COST = Counter("omniroute_cost_usd_total", "What answers cost, where prices are known.", ["provider"])
 
 
 @lru_cache(maxsize=4096)  # `labels()` takes a lock and builds a tuple of strings each time
@@ -88,6 +90,11 @@ def tokens(provider: str, input_tokens: int | None, output_tokens: int | None) -
         _tokens(provider, "input").inc(input_tokens)
     if output_tokens:
         _tokens(provider, "output").inc(output_tokens)
+
+
+def cost(provider: str, usd: Decimal) -> None:
+    """What an answer cost."""
+    COST.labels(provider).inc(float(usd))
 
 
 def fallback(chain: str, provider: str) -> None:

@@ -41,6 +41,9 @@ class RequestRow:
     stream: bool
     duration: float
     first_token: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: Decimal | None  # USD
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,8 @@ class RequestPage:
     client_format: str
     error: str
     overhead: float | None
-    input_tokens: int | None
-    output_tokens: int | None
     cached_tokens: int | None
     reasoning_tokens: int | None
-    cost: Decimal | None
     attempts: tuple[Attempt, ...]
 
 
@@ -105,6 +105,9 @@ def row_of(log: RequestLog) -> RequestRow:
         stream=log.stream,
         duration=log.duration,
         first_token=log.first_token,
+        input_tokens=log.input_tokens,
+        output_tokens=log.output_tokens,
+        cost=log.cost,
     )
 
 
@@ -124,11 +127,8 @@ def page_of(log: RequestLog) -> RequestPage:
         client_format=log.client_format,
         error=log.error,
         overhead=log.overhead,
-        input_tokens=log.input_tokens,
-        output_tokens=log.output_tokens,
         cached_tokens=log.cached_tokens,
         reasoning_tokens=log.reasoning_tokens,
-        cost=log.cost,
         attempts=tuple(attempts),
     )
 

@@ -47,6 +47,15 @@ def test_nonsense_in_a_filter_is_answered_with_its_error(operator: Client, fleet
     assert "Select a valid choice" in answer.content.decode()
 
 
+def test_the_list_shows_tokens_and_cost(operator: Client, fleet: FallbackChain) -> None:
+    log(input_tokens=1200, output_tokens=34, cost=Decimal("0.0084"))
+    page = operator.get("/requests/").content.decode()
+    assert "1,200/34" in page
+    assert "$0.0084" in page
+    log(input_tokens=None, output_tokens=None)
+    assert '<td class="num minor">—</td><td class="num minor">—</td>' in operator.get("/requests/").content.decode()
+
+
 def test_an_empty_log_says_so(operator: Client) -> None:
     assert "No request yet" in operator.get("/requests/").content.decode()
 

@@ -194,3 +194,33 @@ async def test_embeddings_are_passed_on_and_judged(gateway: Gateway) -> None:
 async def test_chat_clients_still_get_chat_errors(gateway: Gateway) -> None:
     gateway.provider("a", failing(500), format="anthropic")
     assert (await gateway.ask(chat())).error["code"] == "upstream_error"
+
+
+BROKEN_CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": '{"city": '}}
+CHAT_WITH_IT = [{"role": "user", "content": "ping"}, {"role": "assistant", "tool_calls": [BROKEN_CALL]}]
+USE = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": '{"city": '}
+MESSAGES_WITH_IT = [{"role": "user", "content": "ping"}, {"role": "assistant", "content": [USE]}]
+
+
+@pytest.mark.parametrize(
+    ("path", "format_", "messages", "param"),
+    [
+        ("/v1/chat/completions", "anthropic", CHAT_WITH_IT, "messages[1].tool_calls[0].function.arguments"),
+        ("/v1/chat/completions", "gemini", CHAT_WITH_IT, "messages[1].tool_calls[0].function.arguments"),
+        (PATH, "openai", MESSAGES_WITH_IT, "messages[1].content[0].input"),
+        (PATH, "gemini", MESSAGES_WITH_IT, "messages[1].content[0].input"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_malformed_arguments_give_one_400_and_no_upstream_call(
+    gateway: Gateway, path: str, format_: str, messages: list[Any], param: str, *, stream: bool
+) -> None:
+    first = gateway.provider("a", format=format_)
+    second = gateway.provider("b", format=format_)
+    answer = await gateway.ask(asked(messages=messages, stream=stream), path=path)
+    assert (answer.status, answer.error["code"], answer.error["param"]) == (400, "invalid_request", param)
+    assert answer.headers["x-omniroute-attempts"] == "0"
+    assert not first.calls
+    assert not second.calls
+    assert not gateway.permits
+    assert gateway.breaker("a") is None or gateway.breaker("a").failure_count == 0
