@@ -68,7 +68,7 @@ class MessageReader:
         call_id = block.get("tool_use_id")
         if not isinstance(call_id, str) or not call_id:
             raise invalid_request(f"`{where}.tool_use_id` is missing.", f"{where}.tool_use_id")
-        text, pictures = self._given(block.get("content"), f"{where}.content")
+        text, pictures = self._given(block.get("content"), where)
         if block.get("is_error") and not text.lower().startswith("error"):
             text = FAILED + text
         result: Json = {"role": "tool", "tool_call_id": call_id, "content": text}
@@ -83,7 +83,7 @@ class MessageReader:
         """What is text in a tool's result, and what is not."""
         if isinstance(content, str):  # nearly every one
             return content, []
-        parts = self._parts(content, where)
+        parts = self._parts(content, f"{where}.content")
         texts = [part["text"] for part in parts if part["type"] == "text"]
         return "\n".join(texts), [part for part in parts if part["type"] != "text"]
 

@@ -55,7 +55,7 @@ def _tools(given: Any) -> tuple[list[Tool], bool]:
         if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
             raise invalid_request(f"`{where}.function.name` is missing.", f"{where}.function.name")
         parameters = function.get("parameters")
-        if not isinstance(parameters, dict | None):
+        if parameters is not None and not isinstance(parameters, dict):
             raise invalid_request(f"`{where}.function.parameters` must be an object.", f"{where}.function.parameters")
         description = function.get("description")
         description = description if isinstance(description, str) else ""

@@ -42,9 +42,8 @@ async def test_openai_chats():
 
 async def test_openai_calls_tools():
     async with Simulator() as simulator, openai_client(simulator) as client:
-        tools = [
-            {**tool, "function": {"strict": True, **tool["function"]}} for tool in OPENAI_TOOLS
-        ]  # or it streams none
+        # strict, or the SDK streams none
+        tools = [{**tool, "function": {"strict": True, **tool["function"]}} for tool in OPENAI_TOOLS]
         plain = await client.chat.completions.create(model="m", messages=TOOLS, tools=tools)
         async with client.chat.completions.stream(model="m", messages=TOOLS, tools=tools) as stream:
             final = await stream.get_final_completion()
