@@ -68,8 +68,11 @@ def _sign(parts: list[Content]) -> None:
 def _result(result: Result) -> list[Content]:
     if not result.name:
         raise invalid_request("No call with this `tool_call_id` came before.", f"{result.where}.tool_call_id")
-    text = "\n".join([part.text for part in result.parts if isinstance(part, Text)])
-    response = {"id": result.call_id, "name": result.name, "response": _object(text)}
+    response: dict[str, Any] = {"id": result.call_id, "name": result.name}
+    if len(result.parts) == 1 and isinstance(only := result.parts[0], Text):  # nearly every one
+        response["response"] = _object(only.text)
+        return [{"functionResponse": response}]
+    response["response"] = _object("\n".join([part.text for part in result.parts if isinstance(part, Text)]))
     return [{"functionResponse": response}, *[_media(part) for part in result.parts if isinstance(part, Media)]]
 
 
