@@ -1,10 +1,13 @@
-"""Server-sent events from bytes, by the WHATWG rules.
+"""Server-sent events from bytes and to bytes, by the WHATWG rules.
 
 Only CR, LF and CRLF end a line: `str.splitlines()` and httpx's `aiter_lines()` also cut at U+2028, U+2029
 and U+0085, which JSON may carry unescaped. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
 
 BOM = b"\xef\xbb\xbf"
 MAX_EVENT_BYTES = 32 * 1024 * 1024  # an upstream that never ends an event must not fill the memory
@@ -78,3 +81,8 @@ def parse_block(block: bytes) -> Event:
         elif field == b"event":
             name = value.removeprefix(b" ")
     return Event(block, b"\n".join(data) if data else None, name)
+
+
+def typed_event(name: str, document: Mapping[str, Any]) -> bytes:
+    """One event with its name also as the data's `type`, as Anthropic and OpenAI's Responses frame them."""
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps({"type": name, **document}))

@@ -20,7 +20,11 @@ class BlockKind(StrEnum):
 
     THOUGHT = "thought"
     TEXT = "text"
+    REFUSAL = "refusal"
     CALL = "call"
+
+
+SAID: Mapping[BlockKind, str] = {BlockKind.TEXT: "content", BlockKind.REFUSAL: "refusal"}  # in which member
 
 
 @dataclass(slots=True)
@@ -44,8 +48,9 @@ def read_blocks(message: Mapping[str, Any]) -> list[Block]:
     blocks = []
     if thought := _text(message.get("reasoning_content") or message.get("reasoning")):
         blocks.append(Block(BlockKind.THOUGHT, pieces=[thought]))
-    if text := _text(message.get("content")) or _text(message.get("refusal")):
-        blocks.append(Block(BlockKind.TEXT, pieces=[text]))
+    for kind, member in SAID.items():
+        if text := _text(message.get(member)):
+            blocks.append(Block(kind, pieces=[text]))
     for call in message.get("tool_calls") or ():
         function = call["function"]
         arguments = function.get("arguments") or "{}"
@@ -109,8 +114,9 @@ class BlockStream(ABC):
         if delta := choice.get("delta"):
             if thought := delta.get("reasoning_content") or delta.get("reasoning"):
                 output += self._say(BlockKind.THOUGHT, _text(thought))
-            if text := delta.get("content") or delta.get("refusal"):
-                output += self._say(BlockKind.TEXT, _text(text))
+            for kind, member in SAID.items():
+                if text := delta.get(member):
+                    output += self._say(kind, _text(text))
             for call in delta.get("tool_calls") or ():
                 output += self._call(call)
         if reason := choice.get("finish_reason"):

@@ -131,7 +131,7 @@ class _Reader:
         self._ids.add(unique)
         arguments = function.get("arguments")
         if not isinstance(arguments, dict):
-            arguments = _arguments(arguments, f"{where}.function.arguments")
+            arguments = read_arguments(arguments, f"{where}.function.arguments")
         signature = _signature(call) if "extra_content" in call else ""
         taken = self._calls[given] = Call(unique, name, arguments, signature)
         return taken
@@ -156,7 +156,7 @@ def _system(message: Mapping[str, Any], where: str) -> list[Text]:
     return texts
 
 
-def _arguments(given: Any, where: str) -> dict[str, Any]:
+def read_arguments(given: Any, where: str) -> dict[str, Any]:
     """A call's arguments, which OpenAI writes as a JSON text, as the object that every other format has."""
     if given is None or (isinstance(given, str) and not given.strip()):
         return {}

@@ -13,8 +13,9 @@ from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters.anthropic_blocks import tool_id
 from routing.adapters.base import Usage
-from routing.adapters.chat_blocks import Block, BlockKind, BlockStream, read_blocks
+from routing.adapters.chat_blocks import SAID, Block, BlockKind, BlockStream, read_blocks
 from routing.adapters.messages_thoughts import SIGNATURE
+from routing.sse import typed_event
 
 Json = dict[str, Any]
 
@@ -25,12 +26,11 @@ STOP_REASONS: Mapping[str, str] = {
     "function_call": "tool_use",
     "content_filter": "refusal",
 }
-DELTAS = {BlockKind.THOUGHT: ("thinking_delta", "thinking"), BlockKind.TEXT: ("text_delta", "text")}
-
-
-def event(name: str, document: Json) -> bytes:
-    """One event as Anthropic frames it."""
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), orjson.dumps({"type": name, **document}))
+DELTAS = {  # Anthropic has no block of its own for a refusal
+    BlockKind.THOUGHT: ("thinking_delta", "thinking"),
+    BlockKind.TEXT: ("text_delta", "text"),
+    BlockKind.REFUSAL: ("text_delta", "text"),
+}
 
 
 def message_of(completion: Json, target_model: str, usage: Usage, *, thoughts: bool) -> Json | Failure:
@@ -43,7 +43,7 @@ def message_of(completion: Json, target_model: str, usage: Usage, *, thoughts: b
     for block in blocks:
         if block.kind is BlockKind.THOUGHT:
             content += [{"type": "thinking", "thinking": block.text, "signature": SIGNATURE}] if thoughts else []
-        elif block.kind is BlockKind.TEXT:
+        elif block.kind in SAID:
             content.append({"type": "text", "text": block.text})
         elif (arguments := _arguments(block.text, cut=reason == "length")) is not None:
             content.append(_tool_use(block, arguments))
@@ -116,7 +116,7 @@ class MessageStream(BlockStream):
             "stop_sequence": None,
             "usage": usage_of(Usage()),
         }
-        return event("message_start", {"message": message})
+        return typed_event("message_start", {"message": message})
 
     def opened(self, block: Block) -> bytes:
         """`content_block_start`."""
@@ -125,11 +125,11 @@ class MessageStream(BlockStream):
             return b""
         if block.kind is BlockKind.CALL:
             start = _tool_use(block, {})
-        elif block.kind is BlockKind.TEXT:
+        elif block.kind in SAID:
             start = {"type": "text", "text": ""}
         else:
             start = {"type": "thinking", "thinking": "", "signature": ""}
-        return event("content_block_start", {"index": block.number - self._hidden, "content_block": start})
+        return typed_event("content_block_start", {"index": block.number - self._hidden, "content_block": start})
 
     def said(self, block: Block, piece: str) -> bytes:
         """`content_block_delta`."""
@@ -145,32 +145,34 @@ class MessageStream(BlockStream):
         signed = b""
         if block.kind is BlockKind.THOUGHT:
             signed = self._delta(block, {"type": "signature_delta", "signature": SIGNATURE})
-        return signed + event("content_block_stop", {"index": block.number - self._hidden})
+        return signed + typed_event("content_block_stop", {"index": block.number - self._hidden})
 
     def ended(self, usage: Usage) -> bytes:
         """`message_delta` and `message_stop`."""
         delta = {"stop_reason": stop_reason(self.finish_reason, called=self.called), "stop_sequence": None}
-        return event("message_delta", {"delta": delta, "usage": usage_of(usage)}) + event("message_stop", {})
+        return typed_event("message_delta", {"delta": delta, "usage": usage_of(usage)}) + typed_event(
+            "message_stop", {}
+        )
 
     def _hides(self, block: Block) -> bool:
         return block.kind is BlockKind.THOUGHT and not self._thoughts
 
     def _delta(self, block: Block, delta: Json) -> bytes:
-        return event("content_block_delta", {"index": block.number - self._hidden, "delta": delta})
+        return typed_event("content_block_delta", {"index": block.number - self._hidden, "delta": delta})
 
 
 def replay_message(message: Json) -> bytes:
     """A whole message as the events of a stream."""
     start = {**message, "content": [], "stop_reason": None, "stop_sequence": None}
-    events = [event("message_start", {"message": start})]
+    events = [typed_event("message_start", {"message": start})]
     for index, block in enumerate(message["content"]):
         opening, deltas = _as_deltas(block)
-        events.append(event("content_block_start", {"index": index, "content_block": opening}))
-        events += [event("content_block_delta", {"index": index, "delta": delta}) for delta in deltas]
-        events.append(event("content_block_stop", {"index": index}))
+        events.append(typed_event("content_block_start", {"index": index, "content_block": opening}))
+        events += [typed_event("content_block_delta", {"index": index, "delta": delta}) for delta in deltas]
+        events.append(typed_event("content_block_stop", {"index": index}))
     ending = {name: message.get(name) for name in ("stop_reason", "stop_sequence")}
-    events.append(event("message_delta", {"delta": ending, "usage": message.get("usage") or {}}))
-    return b"".join([*events, event("message_stop", {})])
+    events.append(typed_event("message_delta", {"delta": ending, "usage": message.get("usage") or {}}))
+    return b"".join([*events, typed_event("message_stop", {})])
 
 
 def _as_deltas(block: Json) -> tuple[Json, list[Json]]:

@@ -1,24 +1,21 @@
 """Anthropic Messages to a target that speaks them: what came is passed on as it came."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from resilience.core.classify import ErrorFormat, find_error
-from resilience.core.kinds import Kind
-from resilience.core.outcome import Failure
+from resilience.core.classify import ErrorFormat
 from routing.adapters.anthropic import ANTHROPIC_VERSION
 from routing.adapters.anthropic_answer import read_usage
-from routing.adapters.base import Answer, Exchange, encode
-from routing.adapters.messages_answer import event as write_event
+from routing.adapters.base import Answer, Usage, encode
 from routing.adapters.messages_answer import replay_message
 from routing.adapters.messages_thoughts import without_foreign_thoughts
-from routing.sse import Event
+from routing.adapters.native import Json, NativeExchange
+from routing.sse import typed_event
 from routing.upstream import UpstreamRequest
 
 
-class NativeMessages(Exchange):
+class NativeMessages(NativeExchange):
     """Messages in, Messages out."""
 
     error_format = ErrorFormat.ANTHROPIC
@@ -43,39 +40,21 @@ class NativeMessages(Exchange):
         url = self.target.connection.base_url.rstrip("/") + self.path
         return UpstreamRequest(url, self.headers(*own), encode(body))
 
-    def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
-        """The body as it came, if it is a message at all."""
-        document = self.decoded(body, headers)
-        if isinstance(document, Failure):
-            return document
-        if not self.is_answer(document):
-            return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not what was asked for")
-        return Answer(body, read_usage(document.get("usage") or {}))
-
     def is_answer(self, document: Any) -> bool:
         """Whether a 200's body is a message, and says something or why not."""
         content = document.get("content") if isinstance(document, dict) else None
         return isinstance(content, list) and bool(content or document.get("stop_reason"))
 
-    def feed(self, event: Event) -> bytes:
-        """Pass the event on as it came, keeping count of what was finished."""
-        if event.data is None:
-            return b""
-        try:
-            document = orjson.loads(event.data)
-        except orjson.JSONDecodeError:
-            document = None
-        if not isinstance(document, dict):
-            self.dropped += 1
-            return b""
-        if find_error(self.error_format, document) is not None:
-            self.error = self.classify(document, {})
-            return b""
-        self._look(document)
-        return event.raw + b"\n\n"
+    def count(self, document: Json) -> Usage:
+        """As the provider counted."""
+        return read_usage(document.get("usage") or {})
 
-    def _look(self, document: dict[str, Any]) -> None:
-        """By the type in the data: not every compatible server sends `event:` lines."""
+    def look(self, document: Json, raw: bytes) -> bytes:
+        """Every event is the client's."""
+        self._note(document)
+        return raw
+
+    def _note(self, document: Json) -> None:
         match document.get("type"):
             case "content_block_delta":
                 self.has_content = True
@@ -84,15 +63,15 @@ class NativeMessages(Exchange):
                 self.has_content |= isinstance(block, dict) and block.get("type") not in ("text", "thinking")
             case "message_start":
                 message = document.get("message")
-                self._count(message.get("usage") if isinstance(message, dict) else None)
+                self._tally(message.get("usage") if isinstance(message, dict) else None)
             case "message_delta":
-                self._count(document.get("usage"))
+                self._tally(document.get("usage"))
                 delta = document.get("delta")
                 self.finished |= isinstance(delta, dict) and bool(delta.get("stop_reason"))
             case "message_stop":
                 self.closed = True
 
-    def _count(self, usage: Any) -> None:
+    def _tally(self, usage: Any) -> None:
         if isinstance(usage, dict):
             self._counts |= {name: value for name, value in usage.items() if value is not None}
             self.usage = read_usage(self._counts)
@@ -103,4 +82,4 @@ class NativeMessages(Exchange):
 
     def end(self) -> bytes:
         """`message_stop`, where the provider left it out."""
-        return b"" if self.closed else write_event("message_stop", {})
+        return b"" if self.closed else typed_event("message_stop", {})

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from routing.adapters.base import ClientRequest, Exchange
 from routing.adapters.messages import MessagesExchange
 from routing.adapters.messages_native import NativeMessages
@@ -15,6 +13,7 @@ from routing.dialects.chat import EXCHANGES, flag, model_name, parse_object
 from routing.dialects.model_pages import model_info, model_page
 from routing.errors import GatewayError, invalid_request
 from routing.listing import ListedModel
+from routing.sse import typed_event
 
 NATIVE_HEADERS = (b"anthropic-version", b"anthropic-beta")  # for Anthropic's own targets only
 TYPES: Mapping[int, str] = {
@@ -93,7 +92,7 @@ class Messages(Dialect):
 
     def error_event(self, body: Mapping[str, Any]) -> bytes:
         """`event: error`; no `message_stop` follows."""
-        return b"event: error\ndata: " + orjson.dumps(body) + b"\n\n"
+        return typed_event("error", body)
 
 
 class CountTokens(Messages):
