@@ -7,14 +7,23 @@ from urllib.parse import urlsplit
 
 from routing.chains import Target
 
-OPENAIS_OWN = ("api.openai.com", "*.api.openai.com")  # where `max_completion_tokens` is the name for every model
+OPENAIS_OWN = ("api.openai.com", "*.api.openai.com")
 
 _REASONING_MODEL = re.compile(r"(?:^|/)(?:o[1-9]|gpt-(?:[5-9]|oss))")
 
 
 def length_member(target: Target) -> str:
-    """The chat completions member that limits the output."""
+    """The chat completions member that limits the output: OpenAI itself has one name for every model."""
     return "max_completion_tokens" if _is_one_of(OPENAIS_OWN, target.connection.base_url) else "max_tokens"
+
+
+def has_responses(target: Target) -> bool:
+    """Whether the target speaks OpenAI's Responses itself: at OpenAI's own hosts, and wherever Azure's format is spoken.
+
+    Other servers of OpenAI's format have them seldom or in part, and all have chat completions.
+    """
+    provider_format, base_url = target.provider.format, target.connection.base_url
+    return provider_format == "azure" or (provider_format == "openai" and _is_one_of(OPENAIS_OWN, base_url))
 
 
 def takes_effort(target: Target) -> bool:

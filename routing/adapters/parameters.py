@@ -92,13 +92,19 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {row.name: row.neutral for row in TABL
 
 def sift(body: Mapping[str, Any], target: ErrorFormat) -> list[str]:
     """Names of what is dropped for this target. Raises GatewayError 400 for what is refused."""
-    fates = _FATES[target]
+    return sift_by(_FATES[target], _NEUTRAL, body, f"a target of format {target}")
+
+
+def sift_by(
+    fates: Mapping[str, Fate], neutral: Mapping[str, tuple[Any, ...]], body: Mapping[str, Any], target: str
+) -> list[str]:
+    """The same by any table. target: in words."""
     dropped = []
     for name, value in body.items():
         fate = fates.get(name, Fate.DROPPED)
-        if fate is Fate.TRANSLATED or fate is Fate.NARROWED or value is None or value in _NEUTRAL.get(name, ()):
+        if fate is Fate.TRANSLATED or fate is Fate.NARROWED or value is None or value in neutral.get(name, ()):
             continue
         if fate is Fate.REFUSED:
-            raise invalid_request(f"`{name}` cannot be expressed for a target of format {target}.", name)
+            raise invalid_request(f"`{name}` cannot be expressed for {target}.", name)
         dropped.append(name)
     return dropped

@@ -6,9 +6,10 @@ from routing.dialects.base import Dialect, Headers
 from routing.dialects.chat import ChatCompletions
 from routing.dialects.embeddings import Embeddings
 from routing.dialects.messages import CountTokens, Messages
+from routing.dialects.responses import Responses
 
 DIALECTS: Mapping[str, Dialect] = {
-    dialect.path: dialect for dialect in (ChatCompletions(), Messages(), CountTokens(), Embeddings())
+    dialect.path: dialect for dialect in (ChatCompletions(), Messages(), CountTokens(), Responses(), Embeddings())
 }
 ANTHROPIC_CLIENT = b"anthropic-version"  # a header that its SDKs send with every request
 

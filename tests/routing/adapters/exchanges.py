@@ -47,9 +47,21 @@ def exchange(
     if dialect is MESSAGES:
         document = {"max_tokens": 100, **document}
     request = dialect.parse(json.dumps(document).encode(), {})
-    connection = Connection("p", "main", BASES[format_] + "/", api_key=KEY, headers=tuple(headers))
-    provider = Provider("p", "P", format_, BASES[format_], connections=(connection,))
-    return dialect.pair(request, Target(provider, connection, model or MODELS[format_], facts), cap)
+    return dialect.pair(request, target(format_, model, facts=facts, headers=headers), cap)
+
+
+def target(
+    format_: str,
+    model: str = "",
+    *,
+    base: str = "",
+    facts: ModelFacts = NO_FACTS,
+    headers: Sequence[tuple[str, str]] = (),
+) -> Target:
+    base = base or BASES[format_] + "/"
+    connection = Connection("p", "main", base, api_key=KEY, headers=tuple(headers))
+    provider = Provider("p", "P", format_, base, connections=(connection,))
+    return Target(provider, connection, model or MODELS[format_], facts)
 
 
 def sent(format_: str, **wanted: Any) -> Json:

@@ -1,6 +1,9 @@
 """docs/formats.md tells what the code does."""
 
 from pathlib import Path
+from typing import get_type_hints
+
+from openai.types.responses.response_create_params import ResponseCreateParamsBase, ResponseCreateParamsStreaming
 
 from routing.adapters.anthropic_answer import FINISH_REASONS as ANTHROPIC
 from routing.adapters.anthropic_request import BUDGETS as CLAUDE_BUDGETS
@@ -8,6 +11,8 @@ from routing.adapters.gemini_answer import BROKEN
 from routing.adapters.gemini_answer import FINISH_REASONS as GEMINI
 from routing.adapters.gemini_request import BUDGETS as GEMINI_BUDGETS
 from routing.adapters.parameters import REST, TABLE, Parameter
+from routing.adapters.responses_parameters import REST as RESPONSES_REST
+from routing.adapters.responses_parameters import TABLE as RESPONSES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
 
@@ -20,6 +25,15 @@ def row(parameter: Parameter) -> str:
 def test_the_table_of_parameters_is_the_code_s() -> None:
     shown = PAGE.split("| parameter |")[1].split("\n\n")[0].splitlines()[2:]
     assert shown == [row(parameter) for parameter in (*TABLE, REST)]
+
+
+def test_the_table_of_responses_members_is_the_code_s_and_the_sdk_s() -> None:
+    shown = PAGE.split("| member |")[1].split("\n\n")[0].splitlines()[2:]
+    names = [one.name if one is RESPONSES_REST else f"`{one.name}`" for one in (*RESPONSES, RESPONSES_REST)]
+    rows = zip(names, (*RESPONSES, RESPONSES_REST), strict=True)
+    assert shown == [f"| {name} | {one.fate} | {one.note} |" for name, one in rows]
+    known = get_type_hints(ResponseCreateParamsBase) | get_type_hints(ResponseCreateParamsStreaming)
+    assert {one.name for one in RESPONSES} == set(known)
 
 
 def test_every_finish_reason_stands_in_the_row_of_its_meaning() -> None:

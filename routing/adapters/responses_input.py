@@ -1,0 +1,173 @@
+"""The input of a Responses request as chat messages.
+
+message ──► a message │ function_call ──► `tool_calls` of the assistant's message │ function_call_output ──► `tool`
+reasoning is left out │ what only the provider that holds it could look up is refused
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from routing.adapters.conversation import read_arguments
+from routing.errors import GatewayError, invalid_request
+
+Json = dict[str, Any]
+
+TEXTS = ("input_text", "output_text", "text")
+DETAILS = {"original": "high"}  # what chat completions have no word for
+
+
+class InputReader:
+    """Reads items into `messages`. Raises GatewayError 400 with the place of what a target of `format` cannot be sent."""
+
+    def __init__(self, target_format: str) -> None:
+        self.messages: list[Json] = []
+        self.has_thoughts = False
+        self._foreign = target_format in ("anthropic", "gemini")  # who take objects as arguments, and fetch files
+        self._pictures: list[Json] = []  # of results, where `tool` messages are text only; they follow the last result
+
+    def read(self, instructions: str | None, given: Any) -> None:
+        """Everything, in its order."""
+        if instructions:
+            self.messages.append({"role": "system", "content": instructions})
+        if isinstance(given, str):
+            self.messages.append({"role": "user", "content": given})
+            return
+        for number, item in enumerate(given):
+            self._item(item, f"input[{number}]")
+        self._show_pictures()
+
+    def _item(self, item: Json, where: str) -> None:
+        kind = item.get("type") or "message"
+        if kind == "function_call_output":
+            self._output(item, where)
+            return
+        self._show_pictures()
+        if kind == "message":
+            self._message(item, where)
+        elif kind == "function_call":
+            self._assistant().setdefault("tool_calls", []).append(self._call(item, where))
+        elif kind == "reasoning":
+            self.has_thoughts = True
+        elif kind == "item_reference":
+            raise invalid_request(f"`{where}` refers to what only its provider has: send the item itself.", where)
+        else:
+            raise _unknown(kind, where)
+
+    def _message(self, item: Json, where: str) -> None:
+        role = item.get("role")
+        parts = self._parts(item.get("content"), f"{where}.content")
+        if role == "user":
+            if parts:
+                self.messages.append({"role": "user", "content": _content(parts)})
+        elif role in ("assistant", "system", "developer"):
+            if text := _text_only(parts, f"{where}.content"):
+                self._add_text(role, text)
+        else:
+            raise invalid_request(
+                f"`{where}.role` must be user, assistant, system or developer, not {role!r}.", f"{where}.role"
+            )
+
+    def _add_text(self, role: str, text: str) -> None:
+        if role != "assistant":
+            self.messages.append({"role": "system", "content": text})  # `developer` is a word of OpenAI's own hosts
+            return
+        message = self._assistant()
+        message["content"] = f"{message['content']}\n\n{text}" if message["content"] else text
+
+    def _assistant(self) -> Json:
+        """The assistant's message that goes on: what it said and called in one turn is one message."""
+        if not self.messages or self.messages[-1]["role"] != "assistant":
+            self.messages.append({"role": "assistant", "content": None})
+        return self.messages[-1]
+
+    def _call(self, item: Json, where: str) -> Json:
+        arguments = item.get("arguments")
+        if not isinstance(arguments, str):
+            raise invalid_request(f"`{where}.arguments` must be a string.", f"{where}.arguments")
+        function = {
+            "name": _string(item, "name", where),
+            "arguments": read_arguments(arguments, f"{where}.arguments") if self._foreign else arguments,
+        }
+        return {"id": _string(item, "call_id", where), "type": "function", "function": function}
+
+    def _output(self, item: Json, where: str) -> None:
+        call_id, output = _string(item, "call_id", where), item.get("output")
+        parts = self._parts(output, f"{where}.output")
+        shown = [part for part in parts if part["type"] != "text"]
+        if shown and not self._foreign:
+            parts = [part for part in parts if part["type"] == "text"]
+            self._pictures += [_text(f"The tool call {call_id} gave this:"), *shown]
+        self.messages.append({"role": "tool", "tool_call_id": call_id, "content": _content(parts)})
+
+    def _show_pictures(self) -> None:
+        if self._pictures:
+            self.messages.append({"role": "user", "content": self._pictures})
+            self._pictures = []
+
+    def _parts(self, content: Any, where: str) -> list[Json]:
+        if isinstance(content, str):
+            return [_text(content)] if content else []
+        if not isinstance(content, list):
+            raise invalid_request(f"`{where}` must be a string or a list of parts.", where)
+        return [self._part(part, f"{where}[{number}]") for number, part in enumerate(content)]
+
+    def _part(self, part: Any, where: str) -> Json:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in TEXTS:
+            return _text(_string(part, "text", where))
+        if kind == "refusal":
+            return _text(_string(part, "refusal", where))
+        if kind == "input_image":
+            return _image(part, where)
+        if kind == "input_file":
+            return self._file(part, where)
+        if kind == "input_audio":
+            return {"type": "input_audio", "input_audio": part.get("input_audio")}
+        raise _unknown(kind, where)
+
+    def _file(self, part: Json, where: str) -> Json:
+        data = part.get("file_data") or (part.get("file_url") if self._foreign else None)
+        if not isinstance(data, str) or not data:
+            members = "`file_data` or `file_url`" if self._foreign else "`file_data`"
+            raise invalid_request(f"`{where}` has no {members}, and this target can be sent nothing else.", where)
+        name = part.get("filename")
+        return {"type": "file", "file": {"filename": name if isinstance(name, str) else "file", "file_data": data}}
+
+
+def _content(parts: Sequence[Json]) -> Any:
+    """One text is a string, which every server understands."""
+    if all(part["type"] == "text" for part in parts) and len(parts) <= 1:
+        return parts[0]["text"] if parts else ""
+    return list(parts)
+
+
+def _text_only(parts: Sequence[Json], where: str) -> str:
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    if len(texts) < len(parts):
+        raise invalid_request(f"`{where}` must be text.", where)
+    return "".join(texts)
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _image(part: Json, where: str) -> Json:
+    url, detail = part.get("image_url"), part.get("detail")
+    if not isinstance(url, str) or not url:
+        raise invalid_request(f"`{where}` has no `image_url`, and this target can be sent nothing else.", where)
+    image = {"url": url}
+    if isinstance(detail, str):
+        image["detail"] = DETAILS.get(detail, detail)
+    return {"type": "image_url", "image_url": image}
+
+
+def _string(item: Mapping[str, Any], name: str, where: str) -> str:
+    value = item.get(name)
+    if not isinstance(value, str):
+        raise invalid_request(f"`{where}.{name}` must be a string.", f"{where}.{name}")
+    return value
+
+
+def _unknown(kind: Any, where: str) -> GatewayError:
+    return invalid_request(f"`{where}` has type {kind!r}, which this target cannot be sent.", where)

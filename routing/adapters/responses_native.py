@@ -1,0 +1,131 @@
+"""OpenAI's Responses to a target that has them: what came is passed on as it came.
+
+Only the last event waits for the engine to settle, since clients hang up as soon as they have it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from resilience.core.classify import find_error
+from routing.adapters.base import Answer, Usage
+from routing.adapters.chat_answer import count
+from routing.adapters.native import Json, NativeExchange
+from routing.adapters.openai import AzureExchange, ChatExchange
+from routing.adapters.responses_events import replay_response
+from routing.adapters.responses_items import OURS
+
+SPEAKS_LATER = ("message", "reasoning")  # items that begin empty; all others say what is done
+LAST = ("response.completed", "response.incomplete")
+
+
+class NativeResponses(NativeExchange, ChatExchange):
+    """Responses in, Responses out."""
+
+    path = "/responses"
+    _ending = b""
+
+    def body(self) -> Json:
+        """The client's body with the target's model; members we do not know pass untouched."""
+        body = {**self.client.body, "model": self.target.model}
+        if isinstance(body.get("input"), list):
+            body["input"] = self._without_ours(body["input"])
+        if self.output_cap is not None:
+            given = body.get("max_output_tokens")
+            limits = [given] if isinstance(given, int) and given > 0 else []
+            body["max_output_tokens"] = min([*limits, self.output_cap])
+        return body
+
+    def _without_ours(self, items: list[Any]) -> list[Any]:
+        """The provider looks ids up, and answers 404 to those we gave to what another model said."""
+        if not any(map(_is_ours, items)):
+            return items
+        kept = [
+            {name: value for name, value in item.items() if name != "id"} if _is_ours(item) else item
+            for item in items
+            if not (_is_ours(item) and item.get("type") == "reasoning")
+        ]
+        if len(kept) < len(items):
+            self.dropped_params = ("input.reasoning",)
+        return kept
+
+    def is_answer(self, document: Any) -> bool:
+        """Whether it is a response, and says something or why not."""
+        output = document.get("output") if isinstance(document, dict) else None
+        return isinstance(output, list) and bool(output or document.get("status") != "completed")
+
+    def count(self, document: Json) -> Usage:
+        """As the provider counted."""
+        return read_usage(document.get("usage"))
+
+    def error_in(self, document: Json) -> object | None:
+        """`error`, `response.failed`, or an error envelope that is no event at all."""
+        kind = document.get("type")
+        if kind == "response.failed":
+            response = document.get("response")
+            return {"error": response.get("error") if isinstance(response, dict) else None}
+        if kind == "error" or not isinstance(kind, str):
+            return find_error(self.error_format, document)
+        return None
+
+    def look(self, document: Json, raw: bytes) -> bytes:
+        """Every event is the client's, the last one when all is settled."""
+        kind = document.get("type")
+        if not isinstance(kind, str):
+            return raw
+        if kind.endswith(".delta"):
+            self.has_content = True
+        elif kind == "response.output_item.added":
+            item = document.get("item")
+            self.has_content |= isinstance(item, dict) and item.get("type") not in SPEAKS_LATER
+        elif kind in LAST:
+            response = document.get("response")
+            self.usage = read_usage(response.get("usage") if isinstance(response, dict) else None)
+            self.finished = self.closed = True
+            self._ending = raw
+            return b""
+        return raw
+
+    def replay(self, answer: Answer) -> bytes:
+        """The whole response as the events of a stream."""
+        return replay_response(orjson.loads(answer.body))
+
+    def end(self) -> bytes:
+        """The provider's own last event."""
+        return self._ending
+
+
+class AzureResponses(NativeResponses, AzureExchange):
+    """Azure has Responses under `/openai/v1` only, where the deployment is the model and no version is needed."""
+
+    def url(self) -> str:
+        """`{resource}/openai/v1/responses`, or `{base}/responses` if the base names `/v1`."""
+        base, _, query = self.target.connection.base_url.partition("?")
+        base = base.rstrip("/")
+        if base.endswith("/v1"):
+            return f"{base}{self.path}" + (f"?{query}" if query else "")
+        resource = base.partition("/deployments/")[0].removesuffix("/openai")
+        return f"{resource}/openai/v1{self.path}"
+
+
+NATIVE: Mapping[str, type[NativeResponses]] = {"openai": NativeResponses, "azure": AzureResponses}
+
+
+def read_usage(usage: Any) -> Usage:
+    """A response's `usage`."""
+    if not isinstance(usage, dict):
+        return Usage()
+    read = usage.get("input_tokens_details")
+    written = usage.get("output_tokens_details")
+    return Usage(
+        input_tokens=count(usage.get("input_tokens")),
+        output_tokens=count(usage.get("output_tokens")),
+        cached_tokens=count(read.get("cached_tokens")) if isinstance(read, dict) else None,
+        reasoning_tokens=count(written.get("reasoning_tokens")) if isinstance(written, dict) else None,
+    )
+
+
+def _is_ours(item: Any) -> bool:
+    given = item.get("id") if isinstance(item, dict) else None
+    return isinstance(given, str) and OURS in given
