@@ -138,7 +138,9 @@ OPENAI_CODES = (
         Kind.INVALID_REQUEST,
         """unsupported_parameter unsupported_value invalid_value missing_required_parameter unknown_parameter
         invalid_type invalid_base64 invalid_image invalid_image_format integer_above_max_value
-        integer_below_min_value""",
+        integer_below_min_value previous_response_not_found invalid_base64_image invalid_image_url invalid_image_mode
+        image_too_large image_too_small image_parse_error image_file_too_large unsupported_image_media_type
+        empty_image_file failed_to_download_image image_file_not_found""",
     ),
 )
 
@@ -151,6 +153,7 @@ TEXTS = (
     _text("context text", Kind.CONTEXT_LENGTH, {400, 422}, texts.CONTEXT),
     _text("filter text", Kind.CONTENT_FILTER, {400, 403, 422}, texts.FILTER),
     _text("capability text", Kind.INVALID_REQUEST, {400, 404, 422}, texts.CAPABILITY),
+    _text("stored text", Kind.INVALID_REQUEST, {400, 404}, texts.STORED),
     _text("model text", Kind.MODEL_UNAVAILABLE, {400, 403, 404, 422}, texts.MODEL),
     _text("rate text", Kind.RATE_LIMIT, {400, 403}, texts.RATE),
 )

@@ -83,6 +83,9 @@ CAPABILITY = _any_of(
 )
 """The model is there, but not for this kind of request: no reason to lock it."""
 
+STORED = _any_of(r"\b(?:item|response|conversation) with id\b.{0,120}\bnot found")
+"""The request refers to something that was stored, with another account or not at all: no reason to lock the model."""
+
 _MODEL_GONE = (
     r"not found|(?:does|do|did) ?n[o']t exist|not exist",
     r"is not (?:available|supported|accessible|enabled|active|found|a valid|included|a chat model)",
