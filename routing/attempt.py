@@ -88,6 +88,7 @@ class Attempt:
         finally:
             if self._job.client.started or exchange.usage.known:
                 self._job.usage = exchange.usage
+            self._job.events = exchange.events
             telemetry.dropped_events(self._target.provider.slug, exchange.dropped)
 
     async def _call(self, exchange: Exchange, request: UpstreamRequest) -> Outcome:
@@ -114,7 +115,8 @@ class Attempt:
                 _finish(response)
             elif response is not None:
                 await response.aclose()
-        self.rest = exchange.end()
+        if outcome is SUCCESS:
+            self.rest = exchange.end()
         return outcome
 
     async def _unstreamed(self, exchange: Exchange, response: UpstreamResponse) -> Outcome:

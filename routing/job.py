@@ -56,6 +56,7 @@ class Job:
     usage: Usage = field(default_factory=Usage)
     served_by: Target | None = None
     first_content: float | None = None  # seconds since `started`
+    events: int = 0  # see Exchange.events
 
     @property
     def now(self) -> datetime:

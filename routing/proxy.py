@@ -200,4 +200,4 @@ class Exchange:
         )
         visit.refused(error)
         body = self._dialect.error_body(error, visit.id, job.route.name, job.journal.for_client())
-        await self._client.finish(self._dialect.error_event(body))
+        await self._client.finish(self._dialect.error_event(body, job.events))

@@ -90,6 +90,11 @@ class Exchange(ABC):
         self.output_cap = output_cap  # most output tokens, for the emergency fallback
         self.usage = Usage()
 
+    @property
+    def events(self) -> int:
+        """Events written for the client so far, where its format numbers them: the number of the next."""
+        return 0
+
     @abstractmethod
     def request(self) -> UpstreamRequest | Answer:
         """The call to make, or the answer where none is needed. Raises GatewayError where the target cannot be asked."""

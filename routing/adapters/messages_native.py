@@ -45,16 +45,16 @@ class NativeMessages(NativeExchange):
         content = document.get("content") if isinstance(document, dict) else None
         return isinstance(content, list) and bool(content or document.get("stop_reason"))
 
-    def count(self, document: Json) -> Usage:
+    def usage_of(self, document: Json) -> Usage:
         """As the provider counted."""
         return read_usage(document.get("usage") or {})
 
-    def look(self, document: Json, raw: bytes) -> bytes:
+    def pass_on(self, document: Json, raw: bytes) -> bytes:
         """Every event is the client's."""
-        self._note(document)
+        self._look(document)
         return raw
 
-    def _note(self, document: Json) -> None:
+    def _look(self, document: Json) -> None:
         match document.get("type"):
             case "content_block_delta":
                 self.has_content = True
@@ -63,15 +63,15 @@ class NativeMessages(NativeExchange):
                 self.has_content |= isinstance(block, dict) and block.get("type") not in ("text", "thinking")
             case "message_start":
                 message = document.get("message")
-                self._tally(message.get("usage") if isinstance(message, dict) else None)
+                self._count(message.get("usage") if isinstance(message, dict) else None)
             case "message_delta":
-                self._tally(document.get("usage"))
+                self._count(document.get("usage"))
                 delta = document.get("delta")
                 self.finished |= isinstance(delta, dict) and bool(delta.get("stop_reason"))
             case "message_stop":
                 self.closed = True
 
-    def _tally(self, usage: Any) -> None:
+    def _count(self, usage: Any) -> None:
         if isinstance(usage, dict):
             self._counts |= {name: value for name, value in usage.items() if value is not None}
             self.usage = read_usage(self._counts)

@@ -23,11 +23,11 @@ class NativeExchange(Exchange):
         """Whether a 200's body is what was asked for, and says something or why not."""
 
     @abstractmethod
-    def count(self, document: Json) -> Usage:
+    def usage_of(self, document: Json) -> Usage:
         """The usage in an answer."""
 
     @abstractmethod
-    def look(self, document: Json, raw: bytes) -> bytes:
+    def pass_on(self, document: Json, raw: bytes) -> bytes:
         """Note what an event means; what the client is to get for it. By its data: not every server names its events."""
 
     def error_in(self, document: Json) -> object | None:
@@ -41,7 +41,7 @@ class NativeExchange(Exchange):
             return document
         if not self.is_answer(document):
             return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is not what was asked for")
-        return Answer(body, self.count(document))
+        return Answer(body, self.usage_of(document))
 
     def feed(self, event: Event) -> bytes:
         """Pass the event on as it came, keeping count of what was finished."""
@@ -58,4 +58,4 @@ class NativeExchange(Exchange):
         if envelope is not None:
             self.error = self.classify(envelope, {})
             return b""
-        return self.look(document, event.raw + b"\n\n")
+        return self.pass_on(document, event.raw + b"\n\n")

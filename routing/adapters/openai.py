@@ -5,22 +5,21 @@ from typing import Any
 
 import orjson
 
-from resilience.core.classify import ErrorFormat, find_error
+from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Exchange, Usage, encode
+from routing.adapters.base import Answer, Usage
+from routing.adapters.openai_call import AzureCall, OpenAICall
 from routing.sse import Event
-from routing.upstream import UpstreamRequest
 
 CONTENT = ("content", "tool_calls", "function_call", "reasoning_content", "reasoning", "refusal", "audio")
 REASONING_MODEL_REFUSES = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
 
 
-class ChatExchange(Exchange):
+class ChatExchange(OpenAICall):
     """Chat completions in, chat completions out."""
 
-    error_format = ErrorFormat.OPENAI
     path = "/chat/completions"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -28,21 +27,8 @@ class ChatExchange(Exchange):
         self._open_choices = self.client.choices
         self._seen_choices: set[int] = set()
 
-    def request(self) -> UpstreamRequest:
-        """The client's body with the target's model, asking for usage in a stream."""
-        return UpstreamRequest(self.url(), self.headers(*self.credentials()), encode(self.body()))
-
-    def url(self) -> str:
-        """Where to send it."""
-        return self.target.connection.base_url.rstrip("/") + self.path
-
-    def credentials(self) -> list[tuple[bytes, bytes]]:
-        """Our key, never the client's."""
-        key = self.target.connection.api_key
-        return [(b"authorization", b"Bearer " + key.encode())] if key else []
-
     def body(self) -> dict[str, Any]:
-        """A fresh body for this target; members we do not know pass untouched."""
+        """A fresh body for this target, asking for usage in a stream; members we do not know pass untouched."""
         body = {**self.client.body, "model": self.target.model}
         if self.client.stream:
             options = body.get("stream_options")
@@ -138,27 +124,8 @@ class ChatExchange(Exchange):
         return chat_answer.DONE
 
 
-class AzureExchange(ChatExchange):
-    """Azure OpenAI: the deployment is in the path, the key in `api-key`, the version in the query."""
-
-    def credentials(self) -> list[tuple[bytes, bytes]]:
-        """Azure's header."""
-        key = self.target.connection.api_key
-        return [(b"api-key", key.encode())] if key else []
-
-    def url(self) -> str:
-        """`{base}/openai/deployments/{model}/chat/completions?api-version=…`, or `{base}` as it is if it names `/v1`."""
-        base, _, query = self.target.connection.base_url.partition("?")
-        base = base.rstrip("/")
-        if base.endswith("/v1"):
-            return f"{base}{self.path}" + (f"?{query}" if query else "")
-        if "/deployments/" not in base:
-            prefix = "" if base.endswith("/openai") else "/openai"
-            base = f"{base}{prefix}/deployments/{self.target.model}"
-        return f"{base}{self.path}?{query or 'api-version=' + AZURE_API_VERSION}"
-
-
-AZURE_API_VERSION = "2024-10-21"  # the newest generally available data-plane version
+class AzureExchange(AzureCall, ChatExchange):
+    """The same at Azure."""
 
 
 def _says_nothing(choice: Any) -> bool:

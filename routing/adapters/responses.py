@@ -31,3 +31,8 @@ class ResponsesExchange(ComposedExchange):
     def stream(self) -> ResponseStream:
         """See ResponseStream."""
         return ResponseStream(self.client.body, self.target.model)
+
+    @property
+    def events(self) -> int:
+        """As they were numbered."""
+        return self._stream.events.written if isinstance(self._stream, ResponseStream) else 0

@@ -99,7 +99,7 @@ class ResponseStream(BlockStream):
         super().__init__()
         self._asked = asked
         self._target_model = target_model
-        self._events = EventWriter()
+        self.events = EventWriter()
         self._draft = Draft(asked, target_model)
         self._output: list[Json] = []
         self._item_id = self._part_kind = ""  # of what is open
@@ -108,35 +108,35 @@ class ResponseStream(BlockStream):
         """`response.created`, `response.in_progress`."""
         if model:
             self._draft.head["model"] = model
-        return self._events.started(self._draft.head)
+        return self.events.started(self._draft.head)
 
     def opened(self, block: Block) -> bytes:
         """The item begins, and with it its only part."""
         item = item_of(block, self._draft.token, "in_progress")
         self._item_id = item["id"]
-        output = self._events.item_opened(block.number, item)
+        output = self.events.item_opened(block.number, item)
         if block.kind is BlockKind.CALL:
             return output
         part = part_of(block.kind, "")
         self._part_kind = part["type"]
-        return output + self._events.part_opened(block.number, self._item_id, part)
+        return output + self.events.part_opened(block.number, self._item_id, part)
 
     def said(self, block: Block, piece: str) -> bytes:
         """A delta."""
         if block.kind is BlockKind.CALL:
-            return self._events.arguments_said(block.number, self._item_id, piece)
-        return self._events.part_said(block.number, self._item_id, self._part_kind, piece)
+            return self.events.arguments_said(block.number, self._item_id, piece)
+        return self.events.part_said(block.number, self._item_id, self._part_kind, piece)
 
     def closed(self, block: Block) -> bytes:
         """What was said as a whole, and the item with it."""
         item = item_of(block, self._draft.token, _status(self.finish_reason))
         self._output.append(item)
         if block.kind is BlockKind.CALL:
-            done = self._events.arguments_done(block.number, item)
+            done = self.events.arguments_done(block.number, item)
         else:
-            done = self._events.part_closed(block.number, item["id"], part_of(block.kind, block.text))
-        return done + self._events.item_closed(block.number, item)
+            done = self.events.part_closed(block.number, item["id"], part_of(block.kind, block.text))
+        return done + self.events.item_closed(block.number, item)
 
     def ended(self, usage: Usage) -> bytes:
         """`response.completed` or `response.incomplete`."""
-        return self._events.ended(self._draft.finished(self.finish_reason, self._output, usage))
+        return self.events.ended(self._draft.finished(self.finish_reason, self._output, usage))

@@ -34,12 +34,12 @@ class EventWriter:
     """Writes the events of one stream."""
 
     def __init__(self) -> None:
-        self._number = 0
+        self.written = 0
 
     def event(self, name: str, members: Mapping[str, Any]) -> bytes:
         """The next event."""
-        number = self._number
-        self._number += 1
+        number = self.written
+        self.written += 1
         return typed_event(f"response.{name}", {"sequence_number": number, **members})
 
     def started(self, response: Json) -> bytes:

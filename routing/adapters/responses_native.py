@@ -12,7 +12,7 @@ from resilience.core.classify import find_error
 from routing.adapters.base import Answer, Usage
 from routing.adapters.chat_answer import count
 from routing.adapters.native import Json, NativeExchange
-from routing.adapters.openai import AzureExchange, ChatExchange
+from routing.adapters.openai_call import AzureCall, OpenAICall
 from routing.adapters.responses_events import replay_response
 from routing.adapters.responses_items import OURS
 
@@ -20,11 +20,12 @@ SPEAKS_LATER = ("message", "reasoning")  # items that begin empty; all others sa
 LAST = ("response.completed", "response.incomplete")
 
 
-class NativeResponses(NativeExchange, ChatExchange):
+class NativeResponses(NativeExchange, OpenAICall):
     """Responses in, Responses out."""
 
     path = "/responses"
     _ending = b""
+    _last_number = -1
 
     def body(self) -> Json:
         """The client's body with the target's model; members we do not know pass untouched."""
@@ -55,7 +56,7 @@ class NativeResponses(NativeExchange, ChatExchange):
         output = document.get("output") if isinstance(document, dict) else None
         return isinstance(output, list) and bool(output or document.get("status") != "completed")
 
-    def count(self, document: Json) -> Usage:
+    def usage_of(self, document: Json) -> Usage:
         """As the provider counted."""
         return read_usage(document.get("usage"))
 
@@ -69,11 +70,13 @@ class NativeResponses(NativeExchange, ChatExchange):
             return find_error(self.error_format, document)
         return None
 
-    def look(self, document: Json, raw: bytes) -> bytes:
+    def pass_on(self, document: Json, raw: bytes) -> bytes:
         """Every event is the client's, the last one when all is settled."""
         kind = document.get("type")
         if not isinstance(kind, str):
             return raw
+        if type(number := document.get("sequence_number")) is int:
+            self._last_number = number
         if kind.endswith(".delta"):
             self.has_content = True
         elif kind == "response.output_item.added":
@@ -87,6 +90,11 @@ class NativeResponses(NativeExchange, ChatExchange):
             return b""
         return raw
 
+    @property
+    def events(self) -> int:
+        """As the provider numbered them."""
+        return self._last_number + 1
+
     def replay(self, answer: Answer) -> bytes:
         """The whole response as the events of a stream."""
         return replay_response(orjson.loads(answer.body))
@@ -96,7 +104,7 @@ class NativeResponses(NativeExchange, ChatExchange):
         return self._ending
 
 
-class AzureResponses(NativeResponses, AzureExchange):
+class AzureResponses(NativeResponses, AzureCall):
     """Azure has Responses under `/openai/v1` only, where the deployment is the model and no version is needed."""
 
     def url(self) -> str:

@@ -46,8 +46,8 @@ class Dialect(ABC):
         """The error object: OpenAI's, unless the format has its own."""
         return error.body(request_id, chain, lines)
 
-    def error_event(self, body: Mapping[str, Any]) -> bytes:
-        """The last event of a stream that broke; the format's own end does not follow."""
+    def error_event(self, body: Mapping[str, Any], number: int) -> bytes:  # noqa: ARG002 (other formats have numbers)
+        """The last event of a stream that broke; the format's own end does not follow. number: see Exchange.events."""
         return b"data: " + orjson.dumps(body) + b"\n\n"
 
     def forwarded(self, headers: Headers) -> list[tuple[bytes, bytes]]:

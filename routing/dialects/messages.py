@@ -90,7 +90,7 @@ class Messages(Dialect):
         told = {"type": kind, "message": error.message, "code": error.code, "param": error.param, "omniroute": ours}
         return {"type": "error", "error": told, "request_id": request_id}
 
-    def error_event(self, body: Mapping[str, Any]) -> bytes:
+    def error_event(self, body: Mapping[str, Any], number: int) -> bytes:  # noqa: ARG002 (other formats have numbers)
         """`event: error`; no `message_stop` follows."""
         return typed_event("error", body)
 

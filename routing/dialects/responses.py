@@ -54,11 +54,11 @@ class Responses(Dialect):
             body["error"]["param"] = "input"
         return body
 
-    def error_event(self, body: Mapping[str, Any]) -> bytes:
+    def error_event(self, body: Mapping[str, Any], number: int) -> bytes:
         """`event: error` with its members as the API's reference has them, and in `error`, for which SDKs look first."""
         error = body["error"]
         told = {name: error[name] for name in ("code", "message", "param")}
-        return typed_event("error", {**told, **body})
+        return typed_event("error", {"sequence_number": number, **told, **body})
 
 
 def _check_input(document: Mapping[str, Any]) -> None:

@@ -44,7 +44,7 @@ END = event("response.completed", response=response())
 
 
 def said(text: str) -> bytes:
-    return event("response.output_text.delta", output_index=0, delta=text)
+    return event("response.output_text.delta", output_index=0, delta=text, sequence_number=3)
 
 
 async def ask(gateway: Gateway, body: Any = None, **options: Any) -> Answer:
@@ -116,7 +116,8 @@ async def test_a_stream_that_breaks_ends_with_an_error_event(gateway: Gateway, f
     pieces = (*START, said("Hel"), Break()) if format_ == "azure" else (ROLE, chunk("Hel"), Break())
     gateway.provider("a", stream_of(*pieces), format=format_)
     answer = await ask(gateway, asked(stream=True))
-    last = events_of(answer)[-1]
+    *_, before, last = events_of(answer)
+    assert last["sequence_number"] == before["sequence_number"] + 1
     assert (last["type"], last["code"], last["param"]) == ("error", "stream_interrupted", None)
     assert last["message"] == last["error"]["message"]
     assert last["error"]["omniroute"]["targets"][0]["reason"] == "transient"
