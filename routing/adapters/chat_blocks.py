@@ -145,6 +145,9 @@ class BlockStream(ABC):
     def _call(self, call: Mapping[str, Any]) -> bytes:
         """A call begins when its name is known; some providers send id, name and arguments one by one."""
         function = call.get("function") or {}
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str | None):
+            raise TypeError("arguments in a stream come as text")
         index, given = call.get("index"), call.get("id") or ""
         block = self._calls.get(index)
         if block is None or (given and block.name and function.get("name") and given != block.call_id):
@@ -158,7 +161,7 @@ class BlockStream(ABC):
             output = self._enter(block)
             if block.pieces:
                 output += self.said(block, block.text)
-        if arguments := function.get("arguments"):
+        if arguments:
             block.pieces.append(arguments)
             if block is self._open:
                 output += self.said(block, arguments)

@@ -9,12 +9,15 @@ from typing import Any
 import orjson
 
 from resilience.core.classify import find_error
+from resilience.core.kinds import Kind
+from resilience.core.outcome import Failure
 from routing.adapters.base import Answer, Usage
 from routing.adapters.chat_answer import count
 from routing.adapters.native import Json, NativeExchange
 from routing.adapters.openai_call import AzureCall, OpenAICall
 from routing.adapters.responses_events import replay_response
 from routing.adapters.responses_items import OURS
+from routing.adapters.translation import NOT_AS_DESCRIBED
 
 SPEAKS_LATER = ("message", "reasoning")  # items that begin empty; all others say what is done
 LAST = ("response.completed", "response.incomplete")
@@ -25,6 +28,7 @@ class NativeResponses(NativeExchange, OpenAICall):
 
     path = "/responses"
     _ending = b""
+    _replayed = b""
     _last_number = -1
 
     def body(self) -> Json:
@@ -95,9 +99,19 @@ class NativeResponses(NativeExchange, OpenAICall):
         """As the provider numbered them."""
         return self._last_number + 1
 
-    def replay(self, answer: Answer) -> bytes:
+    def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
+        """The body as it came; to a streamed request only if it can be told as events."""
+        result = super().unary(body, headers)
+        if isinstance(result, Answer) and self.client.stream:
+            try:
+                self._replayed = replay_response(orjson.loads(body))
+            except NOT_AS_DESCRIBED:
+                return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is no response")
+        return result
+
+    def replay(self, answer: Answer) -> bytes:  # noqa: ARG002 (`unary` has made it)
         """The whole response as the events of a stream."""
-        return replay_response(orjson.loads(answer.body))
+        return self._replayed
 
     def end(self) -> bytes:
         """The provider's own last event."""

@@ -135,8 +135,8 @@ def _choice(choice: Any) -> tuple[Any, set[str] | None]:
     kind = choice.get("type") if isinstance(choice, dict) else None
     if kind == "function":
         return {"type": "function", "function": {"name": choice.get("name")}}, None
-    if kind == "allowed_tools":
-        allowed = [tool for tool in choice.get("tools") or () if isinstance(tool, dict)]
-        names = {tool["name"] for tool in allowed if isinstance(tool.get("name"), str)}
+    if kind == "allowed_tools" and isinstance(allowed := choice.get("tools"), list):
+        tools = [tool for tool in allowed if isinstance(tool, dict)]
+        names = {tool["name"] for tool in tools if isinstance(tool.get("name"), str)}
         return "required" if choice.get("mode") == "required" else "auto", names
     raise invalid_request("`tool_choice` must be auto, none, required, a function or allowed tools.", "tool_choice")

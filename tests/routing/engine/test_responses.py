@@ -7,7 +7,7 @@ import pytest
 
 from routing.table import Timeouts
 
-from .harness import HELLO, ROLE, Answer, Break, Gateway, Hang, Reply, chunk, completion, failing
+from .harness import DONE, HELLO, ROLE, Answer, Break, Gateway, Hang, Reply, chunk, completion, failing
 from .harness import streaming as stream_of
 
 PATH = "/v1/responses"
@@ -72,6 +72,18 @@ async def test_its_stream_is_relayed_as_it_came_and_ends_without_a_sentinel(gate
     answer = await ask(gateway, asked(stream=True))
     assert answer.body == b"".join([*START, said("Hel"), said("lo"), END])
     assert gateway.records[0].output_tokens == 2
+
+
+@pytest.mark.parametrize("format_", ["azure", "openai"])
+async def test_a_client_that_hangs_up_at_the_last_event_has_been_answered(gateway: Gateway, format_: str) -> None:
+    pieces = (*START, said("Hello"), END, Hang()) if format_ == "azure" else (*HELLO[:-1], DONE, Hang())
+    gateway.provider("a", stream_of(*pieces), format=format_)
+    call = gateway.begin(asked(stream=True), path=PATH)
+    await call.wait_for(b"event: response.completed")
+    call.hang_up()
+    assert (await call.answer()).complete
+    assert gateway.records[0].outcome == "answered"
+    assert not gateway.permits
 
 
 async def test_nothing_is_sent_before_the_first_content(gateway: Gateway) -> None:
