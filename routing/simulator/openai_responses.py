@@ -47,10 +47,18 @@ def read_response(document: Json, model: str) -> Call:
         max_tokens=limit if isinstance(limit, int) else None,
         tools=() if document.get("tool_choice") == "none" else read_tools(document.get("tools")),
         forced=read_forced(document.get("tool_choice")),
+        called=read_called(given),
         answers_user=given[-1].get("role") == "user",
         schema=wanted.get("schema"),
         json_wanted=wanted.get("type") in ("json_object", "json_schema"),
     )
+
+
+def read_called(items: list[Json]) -> tuple[str, ...]:
+    """The tools called since the last message of the user's."""
+    last = max((index for index, item in enumerate(items) if item.get("role") == "user"), default=0)
+    calls = (item for item in items[last:] if item.get("type") == "function_call")
+    return tuple(name for call in calls if isinstance(name := call.get("name"), str))
 
 
 def output_items(completion: Completion, number: str) -> list[Json]:

@@ -7,10 +7,10 @@ import openai
 import pytest
 from pydantic import BaseModel
 
+from tests.clients.targets import QUESTION, TARGETS, every_target
 from tests.site.processes import KEY
 from tests.stage import Stage
 
-QUESTION = "Say something with a tool if you can"
 TOOL: Any = {
     "type": "function",
     "name": "get_weather",
@@ -18,8 +18,6 @@ TOOL: Any = {
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 }
 FORCED: Any = {"type": "function", "name": "get_weather"}
-TARGETS = ["azure/gpt-4o", "primary/gpt-4o", "claude/claude-sonnet-4-5", "google/gemini-2.5-pro"]
-every_target = pytest.mark.parametrize("model", TARGETS)
 
 
 class Weather(BaseModel):
@@ -75,7 +73,7 @@ def test_a_tool_is_called_and_its_result_goes_back(sdk: openai.OpenAI, model: st
     assert sdk.responses.create(model=model, input=history, tools=[TOOL]).output_text
 
 
-@pytest.mark.parametrize("model", [model for model in TARGETS if "claude" not in model])  # simulated without schemas
+@every_target
 def test_structured_output_is_parsed(sdk: openai.OpenAI, model: str) -> None:
     response = sdk.responses.parse(model=model, input="The weather?", text_format=Weather)
     assert isinstance(response.output_parsed, Weather)

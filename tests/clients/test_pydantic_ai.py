@@ -1,4 +1,4 @@
-"""`pydantic-ai` as OpenAI's and as Anthropic's client, unchanged but for base URL and key, against every format."""
+"""`pydantic-ai` as OpenAI's client of both APIs and as Anthropic's, unchanged but for base URL and key, against every format."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ from pydantic_ai import Agent, NativeOutput, ToolOutput
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -22,15 +22,17 @@ from tests.stage import Stage
 # Of a model whose name it does not know it assumes that it has no native structured output
 NATIVE: Any = {"supports_json_schema_output": True}
 
-every_client = pytest.mark.parametrize("client", ["openai", "anthropic"])
+OPENAIS: Any = {"openai": OpenAIChatModel, "responses": OpenAIResponsesModel}
+
+every_client = pytest.mark.parametrize("client", ["openai", "responses", "anthropic"])
 every_output = pytest.mark.parametrize("output", [ToolOutput, NativeOutput])
 
 
 @asynccontextmanager
 async def model_of(client: str, stage: Stage, model: str) -> AsyncIterator[Model]:
-    if client == "openai":
-        async with openai.AsyncOpenAI(base_url=f"{stage.url}/v1", api_key=KEY, max_retries=0) as chat:
-            yield OpenAIChatModel(model, provider=OpenAIProvider(openai_client=chat), profile=NATIVE)
+    if client in OPENAIS:
+        async with openai.AsyncOpenAI(base_url=f"{stage.url}/v1", api_key=KEY, max_retries=0) as sdk:
+            yield OPENAIS[client](model, provider=OpenAIProvider(openai_client=sdk), profile=NATIVE)
     else:
         async with anthropic.AsyncAnthropic(base_url=stage.url, api_key=KEY, max_retries=0) as messages:
             yield AnthropicModel(model, provider=AnthropicProvider(anthropic_client=messages), profile=NATIVE)
