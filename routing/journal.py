@@ -70,6 +70,8 @@ class Journal:
             line["code"] = failure.code
         if failure.rule:
             line["rule"] = failure.rule
+        if failure.decided_by is not None:
+            line["decided_by"] = failure.decided_by.value
         if failure.hint is not None:
             line["hint"] = {"seconds": failure.hint.duration.total_seconds(), "source": failure.hint.source}
         if retry_after is not None:

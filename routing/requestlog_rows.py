@@ -29,7 +29,7 @@ class RequestRecord:
     """One client request, as `routing.models.RequestLog` keeps it. Durations are seconds.
 
     A target is {"provider", "connection", "model", "decision": "answered" | "failed" | "skipped" | "released",
-    "reason", "status", "retry_after", "message", "rule", "started", "headers", "first_token", "ended", "emergency"},
+    "reason", "status", "retry_after", "message", "rule", "decided_by", "started", "headers", "first_token", "ended", "emergency"},
     its times counted from the start of the request.
     """
 

@@ -1,10 +1,12 @@
 """From an upstream's answer to a failure with its kind.
 
-Operators' rules come first, then the table of the format (`error_tables.py`). The rule that fired is kept.
+Operators' rules come first, then the table of the format (`error_tables.py`). The rule that fired is kept, and by what
+it decided; of an error that only its status told, so is what a rule can be made of (`unmatched.py`).
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -14,10 +16,14 @@ from .error_tables import STATUS_OF_CODE, TABLES
 from .find_error import find_error
 from .hints import parse_hint
 from .kinds import Kind
-from .outcome import Failure, Hint
+from .outcome import DecidedBy, Failure, Hint
 from .redaction import redact
+from .unmatched import unmatched
 
 __all__ = ["ErrorFormat", "ErrorRule", "classify_envelope", "classify_http", "find_error"]
+
+UNMATCHED = (DecidedBy.STATUS, DecidedBy.NOTHING)
+"""Nobody knows this error: it is collected, so that an operator can make a rule of it."""
 
 
 def classify_http(
@@ -34,7 +40,7 @@ def classify_http(
     document = decode(body)
     envelope = read(document, body)
     hint = parse_hint(_telling(envelope, status, headers), document, envelope.text, now, max_cooldown)
-    return _classify(fmt, envelope, status, hint=hint, rules=rules)
+    return _classify(fmt, document, envelope, status, hint=hint, rules=rules)
 
 
 def classify_envelope(
@@ -53,7 +59,7 @@ def classify_envelope(
     """
     found = read(envelope)
     hint = parse_hint(_telling(found, status, headers), envelope, found.text, now, max_cooldown)
-    return _classify(fmt, found, status, hint=hint, rules=rules)
+    return _classify(fmt, envelope, found, status, hint=hint, rules=rules)
 
 
 def _telling(envelope: Envelope, status: int | None, headers: Mapping[str, str]) -> Mapping[str, str]:
@@ -62,27 +68,42 @@ def _telling(envelope: Envelope, status: int | None, headers: Mapping[str, str])
 
 
 def _classify(
-    fmt: ErrorFormat, envelope: Envelope, status: int | None, *, hint: Hint | None, rules: Sequence[ErrorRule]
+    fmt: ErrorFormat,
+    document: object,
+    envelope: Envelope,
+    status: int | None,
+    *,
+    hint: Hint | None,
+    rules: Sequence[ErrorRule],
 ) -> Failure:
-    meant = _status_meant(envelope, status)
+    stated = _stated(envelope, status)
+    implied = next((STATUS_OF_CODE[code] for code in envelope.codes if code in STATUS_OF_CODE), None)
+    meant = implied if stated is None else stated
     message = redact(envelope.text) or (f"status {status}, no message" if status else "no message")
-    code = envelope.codes[0] if envelope.codes else None
+    failure = Failure(Kind.TRANSIENT, message, meant, envelope.codes[0] if envelope.codes else None, hint)
     for rule in rules:
         if _rule_matches(rule, envelope, meant, status):
             name = f"operator: {rule.name}"
-            return Failure(rule.kind, message, meant, code, hint, rule=name, cooldown=rule.cooldown)
+            return replace(failure, kind=rule.kind, rule=name, cooldown=rule.cooldown, decided_by=DecidedBy.RULE)
     row = next(row for row in TABLES[fmt] if row.matches(envelope, meant))
-    model_scope = row.kind is Kind.QUOTA_EXHAUSTED and envelope.model_scope
-    return Failure(row.kind, message, meant, code, hint, model_scope, rule=f"{fmt}: {row.name}")
+    decided_by = row.decides_by
+    if decided_by is DecidedBy.STATUS and stated is None:
+        decided_by = DecidedBy.NOTHING if implied is None else DecidedBy.CODE
+    return replace(
+        failure,
+        kind=row.kind,
+        rule=f"{fmt}: {row.name}",
+        model_scope=row.kind is Kind.QUOTA_EXHAUSTED and envelope.model_scope,
+        decided_by=decided_by,
+        unmatched=unmatched(document, envelope) if decided_by in UNMATCHED else None,
+    )
 
 
-def _status_meant(envelope: Envelope, status: int | None) -> int | None:
-    """The status that classifies: the envelope's own, else the answer's if it is not a success, else its codes'."""
+def _stated(envelope: Envelope, status: int | None) -> int | None:
+    """The status that classifies: the envelope's own, else the answer's if it is not a success."""
     if envelope.status is not None:
         return envelope.status
-    if status is not None and not 200 <= status < 300:
-        return status
-    return next((STATUS_OF_CODE[code] for code in envelope.codes if code in STATUS_OF_CODE), None)
+    return status if status is not None and not 200 <= status < 300 else None
 
 
 def _rule_matches(rule: ErrorRule, envelope: Envelope, meant: int | None, status: int | None) -> bool:
@@ -94,7 +115,7 @@ def _rule_matches(rule: ErrorRule, envelope: Envelope, meant: int | None, status
     if rule.pattern is None:
         return rule.status is not None or rule.code is not None
     pattern = _compiled(rule.pattern)
-    return pattern is not None and pattern.search(envelope.text) is not None
+    return pattern is not None and pattern.search(" ".join(envelope.text.split())) is not None
 
 
 @lru_cache(maxsize=256)

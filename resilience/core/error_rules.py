@@ -17,7 +17,10 @@ class ErrorFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorRule:
-    """An operator's rule: what is not None must match (`pattern` is a regular expression, case ignored)."""
+    """An operator's rule: what is not None must match.
+
+    `pattern` is a regular expression, searched in the message on one line with single spaces, case ignored.
+    """
 
     status: int | None
     code: str | None

@@ -14,6 +14,7 @@ from . import error_texts as texts
 from .envelope import PER_DAY_QUOTA, PER_MINUTE_QUOTA, Envelope
 from .error_rules import ErrorFormat
 from .kinds import Kind
+from .outcome import DecidedBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,13 @@ class Row:
     statuses: frozenset[int] | None = None
     text: re.Pattern[str] | None = None
     page: bool = False
+
+    @property
+    def decides_by(self) -> DecidedBy:
+        """What it looks at; of a code and a text beside it, the code."""
+        if self.codes is not None:
+            return DecidedBy.CODE
+        return DecidedBy.STATUS if self.text is None else DecidedBy.TEXT
 
     def matches(self, envelope: Envelope, status: int | None) -> bool:
         """Whether this row decides. An error that has no status passes for any status of a text row."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import TypeAlias
 
 from .kinds import RULES, Kind, KindRule
@@ -16,6 +17,26 @@ class Hint:
 
     duration: timedelta
     source: HintSource
+
+
+class DecidedBy(StrEnum):
+    """What told the kind of a provider's error, the most telling first."""
+
+    RULE = "rule"
+    CODE = "code"
+    TEXT = "text"
+    STATUS = "status"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """What may be kept of an error that only its status told, or nothing (`unmatched.py`)."""
+
+    shape: str
+    """The document with its values replaced; equal for equal errors."""
+    example: str
+    """One message, without secrets and without what it quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +59,10 @@ class Failure:
     """The row of the classification table, or the operator's rule, that decided the kind."""
     cooldown: timedelta | None = None
     """The cooldown an operator's rule asks for; it replaces both hint and configuration."""
+    decided_by: DecidedBy | None = None
+    """None where no error of the provider was read: a network failure, an answer that is none."""
+    unmatched: Unmatched | None = None
+    """For the collection from which operators make rules."""
 
     @property
     def effects(self) -> KindRule:
