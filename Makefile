@@ -8,7 +8,7 @@ TEST := $(BIN)/pytest -n 2 --dist loadfile
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate
 PACKAGES := omniroute_site routing resilience tests manage.py
 
-.PHONY: run test check bench demo-reset setup setup-dev fmt lint types imports migrations services constraints
+.PHONY: run test check bench fuzz demo-reset setup setup-dev fmt lint types imports migrations services constraints
 
 run: setup
 	@$(BIN)/python manage.py quickstart --host $(HOST) --port $(PORT)
@@ -20,6 +20,10 @@ check: setup-dev lint types imports migrations test services
 
 bench: setup-dev
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+# random inputs for the parsers; ARGS="--count 1000000 errors", or --seed for one again
+fuzz: setup-dev
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 demo-reset: setup
 	@$(BIN)/python manage.py quickstart --reset

@@ -38,6 +38,8 @@ class EventReader:
 
     def feed(self, chunk: bytes) -> list[Event]:
         """Events completed by `chunk`. Raises EventTooLargeError."""
+        if not chunk:
+            return []  # says nothing of what follows a CR
         if self._after_cr or b"\r" in chunk:
             chunk = self._newlines(chunk)
         buffer = self._buffer
@@ -63,7 +65,7 @@ class EventReader:
         """CRLF and CR become LF, also when a CRLF is split between two chunks."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
-        self._after_cr = chunk.endswith(b"\r") if chunk else False
+        self._after_cr = chunk.endswith(b"\r")
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 

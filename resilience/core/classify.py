@@ -79,8 +79,9 @@ def _classify(
     stated = _stated(envelope, status)
     implied = next((STATUS_OF_CODE[code] for code in envelope.codes if code in STATUS_OF_CODE), None)
     meant = implied if stated is None else stated
-    message = redact(envelope.text) or (f"status {status}, no message" if status else "no message")
-    failure = Failure(Kind.TRANSIENT, message, meant, envelope.codes[0] if envelope.codes else None, hint)
+    message = redact(envelope.text)
+    told = message or (f"status {status}, no message" if status else "no message")
+    failure = Failure(Kind.TRANSIENT, told, meant, envelope.codes[0] if envelope.codes else None, hint)
     for rule in rules:
         if _rule_matches(rule, envelope, meant, status):
             name = f"operator: {rule.name}"
@@ -95,7 +96,7 @@ def _classify(
         rule=f"{fmt}: {row.name}",
         model_scope=row.kind is Kind.QUOTA_EXHAUSTED and envelope.model_scope,
         decided_by=decided_by,
-        unmatched=unmatched(document, envelope) if decided_by in UNMATCHED else None,
+        unmatched=unmatched(document, message) if decided_by in UNMATCHED else None,
     )
 
 

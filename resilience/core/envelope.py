@@ -28,6 +28,9 @@ NESTED_MEMBERS = (
 )
 SAYS_NOTHING = frozenset({"error", "errors", "none", "null", ""})
 
+HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+"""Escapes that may stand for half a character, which no other text can hold; half ones become question marks."""
+
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,200})", re.IGNORECASE)
 _PER_DAY = ("perday", "permonth", "per_day", "per_month")
 _PER_MINUTE = ("perminute", "perhour", "persecond", "per_minute")
@@ -92,6 +95,8 @@ def read(document: object, body: bytes = b"") -> Envelope:
 def _parsed(text: str) -> object | None:
     try:
         document: object = json.loads(text)
+        if HALF_A_PAIR.search(text):
+            document = json.loads(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):  # not JSON, ints beyond Python's limit, nested beyond the stack
         return None
     return document

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from .envelope import CODE_MEMBERS, MESSAGE_MEMBERS, Envelope
+from .envelope import CODE_MEMBERS, MESSAGE_MEMBERS
 from .outcome import Unmatched
 from .redaction import MASK, redact
 
@@ -36,25 +36,16 @@ _ID_DIGITS = 7
 """A code with as many digits is an id."""
 
 
-def unmatched(document: object, envelope: Envelope) -> Unmatched:
-    """The shape of an error and its message. `document` is the decoded body, None if there is none. Bounded, never raises."""
-    example = _without_quotes(redact(envelope.text))[:EXAMPLE_LENGTH].rstrip()
+def unmatched(document: object, message: str) -> Unmatched:
+    """The shape of an error and its message. Bounded, never raises.
+
+    `document` is the decoded body, None if there is none; `message` is what it says, redacted.
+    """
+    example = _without_quotes(message)[:EXAMPLE_LENGTH].rstrip()
     if document is None:
-        return Unmatched(f"page: {masked(envelope.text)}" if envelope.messages else "empty", example)
+        return Unmatched(f"page: {_words(message)}" if message else "empty", example)
     shape = json.dumps(_shape(document, "error", 0), ensure_ascii=False, separators=(",", ":"))
     return Unmatched(shape if len(shape) <= SHAPE_LENGTH else shape[: SHAPE_LENGTH - 1] + LEFT_OUT, example)
-
-
-def masked(text: str) -> str:
-    """The first words of a message; numbers, ids, addresses, long words and what is quoted are masked."""
-    words: list[str] = []
-    for word in _without_quotes(redact(text)).split():
-        mask = _masked_word(word)
-        if len(words) == WORDS:
-            return " ".join([*words, LEFT_OUT])
-        if mask not in (LEFT_OUT, NUMBER) or words[-1:] != [mask]:
-            words.append(mask)
-    return " ".join(words)
 
 
 def pattern_of(example: str) -> str:
@@ -67,6 +58,18 @@ def pattern_of(example: str) -> str:
             runs.append([""])
     words = max((" ".join(run).strip() for run in runs), key=len)
     return re.escape(words).replace("\\ ", " ")  # spaces are no syntax, and the pattern is read by people
+
+
+def _words(message: str) -> str:
+    """The first words of a redacted message; numbers, ids, addresses, long words and what is quoted are masked."""
+    words: list[str] = []
+    for word in _without_quotes(message).split():
+        mask = _masked_word(word)
+        if len(words) == WORDS:
+            return " ".join([*words, LEFT_OUT])
+        if mask not in (LEFT_OUT, NUMBER) or words[-1:] != [mask]:
+            words.append(mask)
+    return " ".join(words)
 
 
 def _without_quotes(line: str) -> str:
@@ -121,4 +124,4 @@ def _text(value: str, name: str, depth: int) -> object:
             return _shape(json.loads(value), name, depth + 1) if depth < DEPTH else "text"
         except (ValueError, RecursionError):  # no JSON after all
             pass
-    return masked(value)
+    return _words(redact(value))

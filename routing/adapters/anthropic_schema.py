@@ -6,8 +6,7 @@ https://platform.claude.com/docs/en/build-with-claude/structured-outputs (JSON S
 
 from typing import Any
 
-import orjson
-
+from routing.adapters.base import encode
 from routing.errors import invalid_request
 
 FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid")
@@ -35,7 +34,7 @@ def closed_schema(schema: Any, depth: int = 0) -> dict[str, Any]:
         closed["type"] = kind
     _add_members(closed, rest, kind, depth)
     if rest:
-        hint = orjson.dumps(rest).decode()
+        hint = encode(rest).decode()
         closed["description"] = f"{closed['description']}\n\n{hint}" if closed.get("description") else hint
     return closed
 

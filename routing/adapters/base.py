@@ -64,8 +64,8 @@ class Answer:
     headers: Sequence[tuple[bytes, bytes]] = ()  # for the client, beside those of every answer
 
 
-def encode(document: Mapping[str, Any]) -> bytes:
-    """A body to send. Raises GatewayError 400 for what is nested deeper than orjson writes, though not than it reads."""
+def encode(document: object) -> bytes:
+    """What was read, to be sent on. Raises GatewayError 400 for what is nested deeper than orjson writes, though not than it reads."""
     try:
         return orjson.dumps(document)
     except orjson.JSONEncodeError as error:

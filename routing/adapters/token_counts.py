@@ -7,7 +7,7 @@ import orjson
 
 from resilience.core.classify import ErrorFormat
 from resilience.core.outcome import Failure
-from routing.adapters.base import Answer, Exchange
+from routing.adapters.base import Answer, Exchange, encode
 from routing.adapters.messages_native import NativeMessages
 from routing.sse import Event
 from routing.upstream import UpstreamRequest
@@ -34,7 +34,7 @@ class EstimatedTokenCount(Exchange):
 
     def request(self) -> UpstreamRequest | Answer:
         """The estimate; nobody is asked."""
-        said = sum(len(orjson.dumps(self.client.body[name])) for name in COUNTED if self.client.body.get(name))
+        said = sum(len(encode(self.client.body[name])) for name in COUNTED if self.client.body.get(name))
         document = {"input_tokens": max(1, said // BYTES_PER_TOKEN), "omniroute": {"estimate": True}}
         return Answer(orjson.dumps(document), headers=ESTIMATED)
 

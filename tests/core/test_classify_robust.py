@@ -48,6 +48,14 @@ def test_a_nasty_body_is_decided_by_its_status(fmt: ErrorFormat, body: bytes) ->
     }
 
 
+@pytest.mark.parametrize("half", ["\\ud800", "x\\uDFFFy", "\\udc00\\ud83d"])
+def test_half_a_character_can_be_told_to_a_client(half: str) -> None:
+    body = f'{{"error":{{"message":"{half} \\ud83d\\ude00","code":"{half}"}}}}'.encode()
+    failure = classify_http(ErrorFormat.OPENAI, 400, {}, body, now=NOW, max_cooldown=DAY)
+    assert "\N{GRINNING FACE}" in failure.message
+    assert f"{failure.message}{failure.code}{failure.unmatched}".encode()
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()

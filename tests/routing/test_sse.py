@@ -38,6 +38,7 @@ def test_events_are_cut_by_the_rules_wherever_the_bytes_are_split(stream: bytes,
     for cut in range(len(stream)):
         assert read(stream[:cut], stream[cut:]) == data
     assert read(*(bytes([byte]) for byte in stream)) == data
+    assert read(*(piece for byte in stream for piece in (bytes([byte]), b""))) == data
 
 
 def test_the_name_of_an_event_is_read() -> None:

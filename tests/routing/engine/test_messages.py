@@ -141,6 +141,23 @@ async def test_what_cannot_be_meant_is_anthropic_shaped(gateway: Gateway, body: 
     assert not provider.calls
 
 
+@pytest.mark.parametrize("role", ["user", "assistant"])
+async def test_a_block_that_is_no_object_is_refused_with_its_place(gateway: Gateway, role: str) -> None:
+    provider = gateway.provider("a")
+    answer = await ask(gateway, asked(messages=[{"role": role, "content": [{"type": "text", "text": "a"}, None]}]))
+    assert (answer.status, answer.error["param"]) == (400, "messages[0].content[1]")
+    assert not provider.calls
+
+
+@pytest.mark.parametrize("path", [PATH, f"{PATH}/count_tokens"])
+async def test_what_is_nested_deeper_than_can_be_sent_on_is_refused(gateway: Gateway, path: str) -> None:
+    provider = gateway.provider("a")
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {"deep": json.loads("[" * 500 + "]" * 500)}}
+    answer = await gateway.ask(asked(messages=[{"role": "assistant", "content": [call]}]), path=path)
+    assert (answer.status, answer.error["code"]) == (400, "invalid_request")
+    assert not provider.calls
+
+
 async def test_refusals_and_failures_are_anthropic_shaped(gateway: Gateway) -> None:
     gateway.provider("a", failing(500))
     unknown = await ask(gateway, asked(model="nothing"))
