@@ -88,6 +88,11 @@ class Journal:
         return [{name: line[name] for name in SHOWN_TO_CLIENTS if name in line} for line in self.lines]
 
     @property
+    def unmatched(self) -> list[tuple[str, Failure]]:
+        """Providers and their errors that no rule, code or text told."""
+        return [(target.provider.slug, failure) for target, failure in self.failures if failure.unmatched is not None]
+
+    @property
     def soonest(self) -> float | None:
         """Seconds until the first target can be called again, where any such time is known: each target's last word."""
         known = {(line["provider"], line["connection"], line["model"]): line.get("retry_after") for line in self.lines}

@@ -87,6 +87,7 @@ class Visit:
         if job is not None:
             record.attempts = job.journal.calls
             record.targets = job.journal.lines
+            record.unmatched = job.journal.unmatched
             record.first_token = job.first_content
             usage = job.usage
             record.input_tokens, record.output_tokens = usage.input_tokens, usage.output_tokens
@@ -100,6 +101,8 @@ class Visit:
 
 
 def _count(job: Job, cost: Decimal | None) -> None:
+    for provider, _ in job.journal.unmatched:
+        telemetry.unmatched(provider)
     served = job.served_by
     if served is None:
         return

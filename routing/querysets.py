@@ -93,6 +93,22 @@ class TableQuerySet(models.QuerySet[M_co]):
         return self.filter(enabled=True)
 
 
+class UnmatchedErrorQuerySet(models.QuerySet[M_co]):
+    """Filters of the errors that nobody knows."""
+
+    def of(self, provider: str) -> Self:
+        """Those of one provider, by its slug."""
+        return self.filter(provider=provider)
+
+    def latest_first(self) -> Self:
+        """By when they were last seen, falling."""
+        return self.order_by("-last_seen_at", "-id")
+
+    def most_frequent_first(self) -> Self:
+        """By how often they came, falling."""
+        return self.order_by("-count", "-last_seen_at")
+
+
 class RequestLogQuerySet(models.QuerySet[M_co]):
     """Filters of the request log. Ids are UUIDv7: ordered by id is ordered by time."""
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from resilience.core.outcome import Failure
+from resilience.core.outcome import Failure, Unmatched
 from resilience.core.redaction import MASK
 from routing.table import Connection
 
@@ -17,13 +17,16 @@ _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNOREC
 
 
 def without_secrets(failure: Failure, connection: Connection) -> Failure:
-    """The failure, its message and code with the connection's key and secret headers masked."""
+    """The failure with the connection's key and secret headers masked in all that it says."""
     secrets = sorted({secret for secret in _secrets(connection) if len(secret) >= SHORTEST}, key=len, reverse=True)
     if not secrets:
         return failure
     pattern = re.compile("|".join(map(_cut_or_whole, secrets)), re.IGNORECASE)  # codes are told in lower case
     code = failure.code and pattern.sub(MASK, failure.code)
-    return replace(failure, message=pattern.sub(MASK, failure.message), code=code)
+    kept = failure.unmatched and Unmatched(
+        pattern.sub(MASK, failure.unmatched.shape), pattern.sub(MASK, failure.unmatched.example)
+    )
+    return replace(failure, message=pattern.sub(MASK, failure.message), code=code, unmatched=kept)
 
 
 def _secrets(connection: Connection) -> Iterator[str]:

@@ -9,10 +9,12 @@ import contextlib
 import logging
 import time
 from collections import deque
+from collections.abc import Sequence
 
 from resilience import news
 from resilience.state_thread import StateThread
 from routing.requestlog_rows import RequestRecord, write_rows
+from routing.unmatched import count_unmatched
 
 __all__ = ["RequestLogWriter", "RequestRecord", "dropped", "start", "stop", "submit", "waiting"]
 
@@ -93,7 +95,7 @@ class RequestLogWriter:
     async def _write_batch(self) -> bool:
         """Write the oldest rows; on failure put them back and return False."""
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
-        writing = asyncio.wrap_future(self._thread.submit(lambda: write_rows(batch)))
+        writing = asyncio.wrap_future(self._thread.submit(lambda: _write(batch)))
         try:
             refused = await asyncio.shield(writing)
         except asyncio.CancelledError:
@@ -122,6 +124,12 @@ class RequestLogWriter:
         if now - self._last_logged >= LOG_EVERY:
             self._last_logged = now
             logger.warning("requestlog.write_failed", exc_info=error, extra={"waiting": len(self._queue)})
+
+
+def _write(batch: Sequence[RequestRecord]) -> int:
+    refused = write_rows(batch)
+    count_unmatched(batch)
+    return refused
 
 
 _writer = RequestLogWriter()

@@ -13,6 +13,8 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models.constants import OnConflict
 
+from resilience.core.outcome import Failure
+
 logger = logging.getLogger(__name__)
 
 Prepare = dict[int, Callable[[Any, Any], Any]]
@@ -29,8 +31,8 @@ class RequestRecord:
     """One client request, as `routing.models.RequestLog` keeps it. Durations are seconds.
 
     A target is {"provider", "connection", "model", "decision": "answered" | "failed" | "skipped" | "released",
-    "reason", "status", "retry_after", "message", "rule", "decided_by", "started", "headers", "first_token", "ended", "emergency"},
-    its times counted from the start of the request.
+    "reason", "status", "retry_after", "message", "rule", "decided_by", "started", "headers", "first_token", "ended",
+    "emergency"}, its times counted from the start of the request.
     """
 
     id: str
@@ -59,6 +61,8 @@ class RequestRecord:
     reasoning_tokens: int | None = None
     cost: Decimal | None = None
     error: str = ""
+    unmatched: Sequence[tuple[str, Failure]] = ()
+    """Providers and their errors that nobody knows; counted apart (`routing.unmatched`), no column."""
 
 
 def write_rows(batch: Sequence[RequestRecord]) -> int:
@@ -121,17 +125,17 @@ def _columns(record: RequestRecord) -> list[Any]:
     return [
         record.id,
         record.started_at,
-        _text(record.chain, 200),
-        _text(record.requested_model, 200),
+        storable(record.chain, 200),
+        storable(record.requested_model, 200),
         record.key_name,
         record.client_format,
         record.stream,
         record.outcome,
         record.status,
-        _text(record.code, 64),
+        storable(record.code, 64),
         record.provider,
         record.connection,
-        _text(record.model, 200),
+        storable(record.model, 200),
         record.attempts,
         record.fallback,
         record.emergency,
@@ -144,11 +148,11 @@ def _columns(record: RequestRecord) -> list[Any]:
         _count(record.cached_tokens),
         _count(record.reasoning_tokens),
         record.cost,
-        _text(record.error, MAX_TEXT),
+        storable(record.error, MAX_TEXT),
     ]
 
 
-def _text(value: str, longest: int) -> str:
+def storable(value: str, longest: int) -> str:
     """Cut what callers and upstreams chose, and drop what PostgreSQL has no text for."""
     if not value:
         return value

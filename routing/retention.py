@@ -6,7 +6,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from routing.ids import uuid7_floor
-from routing.models import RequestLog
+from routing.models import RequestLog, UnmatchedError
 
 BATCH = 5_000
 
@@ -19,6 +19,11 @@ def prune_requests(older_than: datetime) -> int:
         if not old:
             return deleted
         deleted += RequestLog.objects.filter(pk__lte=old[-1]).delete()[0]
+
+
+def prune_unmatched(older_than: datetime) -> int:
+    """Delete unmatched errors not seen since a moment; return how many shapes."""
+    return UnmatchedError.objects.filter(last_seen_at__lt=older_than).delete()[0]
 
 
 def prune_events(older_than: datetime) -> int:

@@ -17,6 +17,7 @@ FALLBACKS = Counter("omniroute_fallbacks_total", "Answers by another entry than 
 EMERGENCIES = Counter("omniroute_emergency_answers_total", "Answers by the emergency fallback.")
 DROPPED_EVENTS = Counter("omniroute_stream_events_dropped_total", "Undecodable stream events.", ["provider"])
 REFUSED = Counter("omniroute_requests_refused_total", "Requests refused before any target was looked at.", ["code"])
+UNMATCHED = Counter("omniroute_unmatched_errors_total", "Errors that only their status told, or nothing.", ["provider"])
 DURATION = Histogram("omniroute_request_seconds", "Whole requests.", ["endpoint"], buckets=SECONDS)
 FIRST_CONTENT = Histogram(
     "omniroute_first_content_seconds", "Streams: from request to first content.", ["provider"], buckets=SECONDS
@@ -64,6 +65,11 @@ def attempt(provider: str, kind: str) -> None:
 def skip(provider: str, reason: str) -> None:
     """One target was skipped."""
     _skips(provider, reason).inc()
+
+
+def unmatched(provider: str) -> None:
+    """An error that no rule, code or text told."""
+    UNMATCHED.labels(provider).inc()
 
 
 def dropped_events(provider: str, count: int) -> None:

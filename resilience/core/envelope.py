@@ -114,7 +114,8 @@ def _page_text(body: bytes) -> str:
 
 def _read_members(envelope: Envelope, node: Mapping[str, object]) -> None:
     for name in CODE_MEMBERS:
-        _add_code(envelope, node.get(name))
+        if (value := node.get(name)) is not None:
+            _add_code(envelope, value)
     for name in MESSAGE_MEMBERS:
         value = node.get(name)
         if isinstance(value, str):

@@ -16,6 +16,7 @@ LEFT_OUT = "…"
 NUMBER = "#"
 SHAPE_LENGTH = 1_000
 EXAMPLE_LENGTH = 300
+PATTERN_LENGTH = 200
 WORDS = 24
 WORD_LENGTH = 24
 DEPTH = 5
@@ -32,6 +33,7 @@ _QUOTED = re.compile(
 """From the first to the last mark: what is quoted may hold such marks itself."""
 _MEMBER = re.compile(r"[A-Za-z@_][A-Za-z@_.-]{0,39}")
 _CODE = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+_DIGIT = re.compile(r"\d")
 _ID_DIGITS = 7
 """A code with as many digits is an id."""
 
@@ -57,7 +59,9 @@ def pattern_of(example: str) -> str:
         else:
             runs.append([""])
     words = max((" ".join(run).strip() for run in runs), key=len)
-    return re.escape(words).replace("\\ ", " ")  # spaces are no syntax, and the pattern is read by people
+    return re.escape(words[:PATTERN_LENGTH]).replace(
+        "\\ ", " "
+    )  # spaces are no syntax, and the pattern is read by people
 
 
 def _words(message: str) -> str:
@@ -77,7 +81,7 @@ def _without_quotes(line: str) -> str:
 
 
 def _masked_word(word: str) -> str:
-    if any(character.isdigit() for character in word):
+    if _DIGIT.search(word):
         return NUMBER
     is_address = "://" in word or word.startswith("/") or "@" in word or "\\" in word
     return LEFT_OUT if is_address or len(word) > WORD_LENGTH else word
@@ -112,7 +116,7 @@ def _member(name: str) -> str:
 
 def _code(value: object) -> str:
     code = str(value) if isinstance(value, str) or (isinstance(value, int) and abs(value) < 10**_ID_DIGITS) else ""
-    is_id = sum(character.isdigit() for character in code) >= _ID_DIGITS
+    is_id = len(_DIGIT.findall(code)) >= _ID_DIGITS
     return code if _CODE.fullmatch(code) and not is_id and redact(code) == code else type(value).__name__
 
 

@@ -1,5 +1,5 @@
 """The stock admin of the routing rows. Secrets go in and never come out."""
 
-from routing.admin import chain, key, log, provider, settings
+from routing.admin import chain, key, log, provider, settings, unmatched
 
-__all__ = ["chain", "key", "log", "provider", "settings"]
+__all__ = ["chain", "key", "log", "provider", "settings", "unmatched"]

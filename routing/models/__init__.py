@@ -5,6 +5,7 @@ from routing.models.key import ClientKey, Scope
 from routing.models.log import Outcome, RequestLog
 from routing.models.provider import RULE_KINDS, Connection, ErrorRule, Format, Provider, StreamRescue, UpstreamModel
 from routing.models.settings import GatewaySettings, OnContentFilter, TableVersion
+from routing.models.unmatched import UnmatchedError
 
 __all__ = [
     "RULE_KINDS",
@@ -23,5 +24,6 @@ __all__ = [
     "Strategy",
     "StreamRescue",
     "TableVersion",
+    "UnmatchedError",
     "UpstreamModel",
 ]

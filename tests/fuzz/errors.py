@@ -34,7 +34,7 @@ RULES = (
         ErrorRule(400, None, "([", Kind.AUTH, None, "d"),
     ),
 )
-HUGE = 1 / 1000
+HUGE = 1 / 2000
 """The share of bodies of up to 300 KB."""
 
 
@@ -46,6 +46,7 @@ class Error(NamedTuple):
     headers: dict[str, str]
     body: bytes
     rules: tuple[ErrorRule, ...]
+    in_a_200: bool
 
 
 def make(chance: Random) -> Error:
@@ -55,16 +56,16 @@ def make(chance: Random) -> Error:
         headers(chance) if chance.random() < 0.3 else {},
         _body(chance),
         chance.choice(RULES),
+        chance.random() < 0.25,
     )
 
 
 def check(error: Error) -> None:
-    fmt, status, heads, body, rules = error
+    fmt, status, heads, body, rules, in_a_200 = error
     now = MOMENTS[0]
-    _sound(classify_http(fmt, status, heads, body, now=now, max_cooldown=DAY, rules=rules))
-    document = decode(body)
-    found = find_error(fmt, document)
-    if found is not None:
+    if not in_a_200:
+        _sound(classify_http(fmt, status, heads, body, now=now, max_cooldown=DAY, rules=rules))
+    elif (found := find_error(fmt, decode(body))) is not None:
         _sound(classify_envelope(fmt, found, 200, heads, now=now, max_cooldown=DAY, rules=rules))
 
 

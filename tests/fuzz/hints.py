@@ -100,7 +100,7 @@ def sentence(chance: Random) -> str:
         text = text.replace("{}", time(chance), 1)
     if chance.random() < 0.3:
         text = cut(chance, text, TEXTS)
-    return text * chance.choice((1, 1, 1, 1, 1, 2, 40)) if chance.random() < 0.2 else text
+    return text * chance.choice((2, 2, 2, 2, 30)) if chance.random() < 0.03 else text
 
 
 def _body(chance: Random, depth: int) -> Any:

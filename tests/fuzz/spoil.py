@@ -24,7 +24,7 @@ RAW = (
     b'"a\\udfffb"',
     b"[" * 200 + b"]" * 200,
     b"[" * 500 + b"]" * 500,
-    b'{"a":' * 1500 + b"1" + b"}" * 1500,
+    b'{"a":' * 1100 + b"1" + b"}" * 1100,
     b'"\xff\xfe"',
     b'"' + b"x" * 3000 + b'"',
 )
@@ -42,7 +42,7 @@ PLAIN = (
         b'"\\u0000\\u001b"',
     ),
 )
-JUNK = (*PLAIN * 3, *_RAW_MARKS)
+JUNK = (*PLAIN * 10, *_RAW_MARKS)
 """As JSON: parsed anew each time, since what is put into a document may be spoiled again."""
 
 BYTES = (

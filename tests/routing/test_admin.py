@@ -21,6 +21,7 @@ from routing.models import (
     GatewaySettings,
     Provider,
     RequestLog,
+    UnmatchedError,
     UpstreamModel,
 )
 from routing.requestlog import RequestRecord
@@ -51,6 +52,9 @@ def provider() -> Provider:
     ErrorRule.objects.create(provider=provider, status=418, kind="transient")
     ClientKey.objects.create(name="app", key_hash="ab" * 32, key_hint="wxyz")
     GatewaySettings.objects.create()
+    UnmatchedError.objects.create(
+        provider="openai", digest="x", first_seen_at=timezone.now(), last_seen_at=timezone.now()
+    )
     write_rows([RequestRecord(id=uuid7(), started_at=timezone.now(), chain="gpt-4o", targets=[{"reason": "<rate>"}])])
     return provider
 
@@ -65,6 +69,7 @@ MODELS = (
     ClientKey,
     GatewaySettings,
     RequestLog,
+    UnmatchedError,
 )
 
 

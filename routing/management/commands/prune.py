@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from routing.retention import event_limit, prune_events, prune_requests, request_limit
+from routing.retention import event_limit, prune_events, prune_requests, prune_unmatched, request_limit
 
 
 class Command(BaseCommand):
@@ -13,4 +13,5 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         requests, events = request_limit(), event_limit()
         self.stdout.write(f"{prune_requests(requests)} requests from before {requests:%Y-%m-%d %H:%M} UTC deleted.")
+        self.stdout.write(f"{prune_unmatched(requests)} unmatched errors not seen since then deleted.")
         self.stdout.write(f"{prune_events(events)} events from before {events:%Y-%m-%d %H:%M} UTC deleted.")
