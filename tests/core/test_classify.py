@@ -148,3 +148,22 @@ def test_a_page_is_told_by_its_title() -> None:
 
 def test_an_empty_answer_still_has_a_message() -> None:
     assert classify(OPENAI, 500, b"").message == "status 500, no message"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("no sk-abcdef here", "no [key] here"),
+        ("no R8_abcdef here", "no [key] here"),
+        ("no AIzaSyabcd here", "no [key] here"),
+        ("no ya29.abcd here", "no [key] here"),
+        ("no eyJhbGciOiJIUzI1NiJ9.e30.x here", "no [key] here"),
+        ("at https://x/y?key=abc&z=1", "at https://x/y?key=[key]&z=1"),
+        ("with bearer abc, so", "with bearer [key], so"),
+        ("Incorrect API key provided: abc", "Incorrect API key provided: [key]"),
+        ("Bad KEY: abcdefgh", "Bad KEY: [key]"),
+        ("no task-list, no skeleton", "no task-list, no skeleton"),
+    ],
+)
+def test_keys_in_a_message_are_masked(text: str, shown: str) -> None:
+    assert classify(OPENAI, 401, openai(text)).message == shown
