@@ -30,7 +30,8 @@ class UnmatchedErrorAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[UnmatchedError]:
         """With the id of the provider, for the link."""
         same = Provider.objects.filter(slug=OuterRef("provider")).values("pk")
-        return super().get_queryset(request).annotate(provider_id=Subquery(same))
+        rows: QuerySet[UnmatchedError] = super().get_queryset(request).annotate(provider_id=Subquery(same))
+        return rows
 
     @admin.display(description="Example")
     def shown_example(self, row: UnmatchedError) -> str:

@@ -135,7 +135,9 @@ def test_a_rule_can_be_made_from_an_error_and_then_matches_it(operator: Client) 
         "code": "engine_state",
         "pattern": r"is \(very\) cold",
     }
-    posted = operator.post("/admin/routing/errorrule/add/", said | {"position": 0, "kind": "overloaded"})
+    posted = operator.post(
+        "/admin/routing/errorrule/add/", said | {"position": 0, "kind": "overloaded", "reason": "seen"}
+    )
     assert posted.status_code == 302
     assert ErrorRule.objects.get().kind == "overloaded"
     rules = compile_table().providers["a"].error_rules
