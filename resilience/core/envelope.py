@@ -65,7 +65,7 @@ def decode(body: bytes) -> object | None:
     text = body.decode("utf-8-sig", errors="replace").strip()
     if text.startswith(("data:", "event:")):
         text = next((line[5:] for line in text.split("\n") if line.startswith("data:")), "")
-    return _parsed(text)
+    return parsed(text)
 
 
 def read(document: object, body: bytes = b"") -> Envelope:
@@ -92,7 +92,8 @@ def read(document: object, body: bytes = b"") -> Envelope:
     return envelope
 
 
-def _parsed(text: str) -> object | None:
+def parsed(text: str) -> object | None:
+    """The JSON value of a text, None if it is none. Every text in it can be written down."""
     try:
         document: object = json.loads(text)
         if HALF_A_PAIR.search(text):
@@ -172,6 +173,6 @@ def _nested(node: Mapping[str, object]) -> Iterator[object]:
         if isinstance(value, dict | list):
             yield value
         elif isinstance(value, str) and value.lstrip()[:1] in {"{", "["} and len(value) <= PARSED_BYTES:
-            inner = _parsed(value)
+            inner = parsed(value)
             if isinstance(inner, dict | list):
                 yield inner

@@ -7,8 +7,9 @@ make one rule for all of them. Providers quote what they were sent, so whatever 
 import json
 import re
 from collections.abc import Mapping
+from itertools import groupby
 
-from .envelope import CODE_MEMBERS, MESSAGE_MEMBERS
+from .envelope import CODE_MEMBERS, MESSAGE_MEMBERS, parsed
 from .outcome import Unmatched
 from .redaction import MASK, redact
 
@@ -52,16 +53,11 @@ def unmatched(document: object, message: str) -> Unmatched:
 
 def pattern_of(example: str) -> str:
     """A pattern for a rule: the longest run of words that other errors of the example's shape have, too; "" without one."""
-    runs = [[""]]
-    for word in example.split():
-        if _masked_word(word) == word and LEFT_OUT not in word and MASK not in word:
-            runs[-1].append(word)
-        else:
-            runs.append([""])
-    words = max((" ".join(run).strip() for run in runs), key=len)
-    return re.escape(words[:PATTERN_LENGTH]).replace(
-        "\\ ", " "
-    )  # spaces are no syntax, and the pattern is read by people
+    runs = groupby(
+        example.split(), lambda word: _masked_word(word) == word and LEFT_OUT not in word and MASK not in word
+    )
+    words = max((" ".join(run) for is_plain, run in runs if is_plain), key=len, default="")
+    return re.escape(words[:PATTERN_LENGTH]).replace("\\ ", " ")  # spaces are no syntax, and people read it
 
 
 def _words(message: str) -> str:
@@ -123,9 +119,7 @@ def _code(value: object) -> str:
 def _text(value: str, name: str, depth: int) -> object:
     if name not in MESSAGE_MEMBERS:
         return "text"
-    if value.lstrip()[:1] in ("{", "[") and len(value) <= NESTED_LENGTH:
-        try:
-            return _shape(json.loads(value), name, depth + 1) if depth < DEPTH else "text"
-        except (ValueError, RecursionError):  # no JSON after all
-            pass
+    inner = parsed(value) if value.lstrip()[:1] in ("{", "[") and len(value) <= NESTED_LENGTH else None
+    if isinstance(inner, dict | list):
+        return _shape(inner, name, depth + 1) if depth < DEPTH else "text"
     return _words(redact(value))

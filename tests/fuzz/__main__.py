@@ -36,8 +36,11 @@ def main() -> int:
 def _reported(name: str, seed: int, count: int) -> Report:
     began = time.monotonic()
     report = Report(name)
-    for report in run(TARGETS[name], seed, count):
-        sys.stderr.write(f"  {name}: {report.inputs:,}\n")
+    try:
+        for report in run(TARGETS[name], seed, count):
+            sys.stderr.write(f"  {name}: {report.inputs:,}, {len(report.findings)} findings\n")
+    except KeyboardInterrupt:
+        _say("stopped")
     _say(f"{report}\n  {time.monotonic() - began:.0f} s in all")
     return report
 
