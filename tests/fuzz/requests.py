@@ -142,7 +142,7 @@ def check(request: Request) -> None:
         assert refusal.code
         body = dialect.error_body(refusal, "id", "", [])
         assert orjson.dumps(body)
-        assert dialect.error_event(body)
+        assert dialect.error_event(body, 0)
 
 
 def _body(chance: Random, path: str) -> bytes:
