@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.request
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ chains:
   - model: bench-stream
     entries: [{{provider: bench-stream, model: bench-model}}]
 keys:
-  - {{name: bench, key: {api_key}, scopes: [chat, read]}}
+  - {{name: bench, key: {api_key}, scopes: [chat, read, operate]}}
 """
 
 
@@ -65,8 +66,17 @@ class Gateway:
         return int(float(found[0].rpartition(" ")[2])) if found else None
 
 
-def start(children: Children, *, port: int, plain_port: int, stream_port: int, core: int) -> Gateway:
-    """Migrate, configure and serve. Raises BenchError with the command's words if a step fails."""
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A database that is migrated and configured, and the environment of every process on it."""
+
+    env: Mapping[str, str]
+    api_key: str
+    database: Path
+
+
+def install(children: Children, *, plain_port: int, stream_port: int) -> Installation:
+    """Migrate and configure. Raises BenchError with the command's words if a step fails."""
     database = children.folder / "bench.sqlite3"
     env = {
         **os.environ,
@@ -82,18 +92,28 @@ def start(children: Children, *, port: int, plain_port: int, stream_port: int, c
     config.write_text(_CONFIG.format(plain_port=plain_port, stream_port=stream_port, api_key=api_key))
     manage(["migrate", "--verbosity", "0"], env)
     manage(["config", "apply", str(config)], env)
-    command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port)]
-    child = children.start("gateway", command, core=core, env=env)
+    return Installation(env, api_key, database)
+
+
+def serve(children: Children, installed: Installation, *options: str, port: int, core: int) -> Gateway:
+    """Start one process."""
+    command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port), *options]
+    child = children.start(f"gateway-{port}", command, core=core, env=installed.env)
     url = f"http://127.0.0.1:{port}"
     wait_until_answering(child, f"{url}/readyz")
-    return Gateway(url, api_key, child.pid, database)
+    return Gateway(url, installed.api_key, child.pid, installed.database)
 
 
-def manage(arguments: list[str], env: dict[str, str]) -> None:
+def start(children: Children, *, port: int, plain_port: int, stream_port: int, core: int) -> Gateway:
+    """Install and serve."""
+    return serve(children, install(children, plain_port=plain_port, stream_port=stream_port), port=port, core=core)
+
+
+def manage(arguments: list[str], env: Mapping[str, str]) -> None:
     """Run a management command. Raises BenchError."""
     ran = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), *arguments],
-        cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False,
+        cwd=ROOT, env=dict(env), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     if ran.returncode:
         raise BenchError(f"manage.py {' '.join(arguments)} failed:\n{ran.stdout}{ran.stderr}")
