@@ -35,7 +35,7 @@ def read_parts(content: Any, where: str) -> list[Text | Media]:
         return [Text(content)] if content.strip() else []
     if not isinstance(content, list):
         raise invalid_request(f"`{where}` must be a string or a list of parts.", where)
-    parts = (read_part(part, f"{where}[{number}]") for number, part in enumerate(content))
+    parts = [read_part(part, f"{where}[{number}]") for number, part in enumerate(content)]
     return [part for part in parts if part is not None]
 
 

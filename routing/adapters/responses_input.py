@@ -41,7 +41,8 @@ class InputReader:
         if kind == "function_call_output":
             self._output(item, where)
             return
-        self._show_pictures()
+        if self._pictures:
+            self._show_pictures()
         if kind == "message":
             self._message(item, where)
         elif kind == "function_call":
@@ -106,7 +107,7 @@ class InputReader:
 
     def _parts(self, content: Any, where: str) -> list[Json]:
         if isinstance(content, str):
-            return [_text(content)] if content else []
+            return [{"type": "text", "text": content}] if content else []
         if not isinstance(content, list):
             raise invalid_request(f"`{where}` must be a string or a list of parts.", where)
         return [self._part(part, f"{where}[{number}]") for number, part in enumerate(content)]
@@ -136,9 +137,9 @@ class InputReader:
 
 def _content(parts: Sequence[Json]) -> Any:
     """One text is a string, which every server understands."""
-    if all(part["type"] == "text" for part in parts) and len(parts) <= 1:
-        return parts[0]["text"] if parts else ""
-    return list(parts)
+    if not parts:
+        return ""
+    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else list(parts)
 
 
 def _text_only(parts: Sequence[Json], where: str) -> str:

@@ -1,6 +1,7 @@
 """`POST /v1/responses`: clients of OpenAI's Responses API."""
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any
 
 from routing.adapters.base import ClientRequest, Exchange
@@ -14,6 +15,12 @@ from routing.errors import GatewayError, invalid_request
 from routing.sse import typed_event
 
 IN_PLACE_OF_INPUT = ("prompt", "previous_response_id", "conversation")
+
+ITEM_MEMBERS = (
+    ("type", (str, NoneType), "a string"),
+    ("role", (str, NoneType), "a string"),
+    ("content", (str, list, NoneType), "a string or a list of parts"),
+)
 
 
 class Responses(Dialect):
@@ -68,15 +75,12 @@ def _check_input(document: Mapping[str, Any]) -> None:
     if not isinstance(given, str | list) or not given:
         raise invalid_request("`input` must be a text or a list with at least one item.", "input")
     for number, item in enumerate(given if isinstance(given, list) else ()):
-        where = f"input[{number}]"
         if not isinstance(item, dict):
-            raise invalid_request(f"`{where}` must be an object.", where)
-        if not isinstance(item.get("type"), str | None):
-            raise invalid_request(f"`{where}.type` must be a string.", f"{where}.type")
-        if not isinstance(item.get("role"), str | None):
-            raise invalid_request(f"`{where}.role` must be a string.", f"{where}.role")
-        if not isinstance(item.get("content"), str | list | None):
-            raise invalid_request(f"`{where}.content` must be a string or a list of parts.", f"{where}.content")
+            raise invalid_request(f"`input[{number}]` must be an object.", f"input[{number}]")
+        for name, types, what in ITEM_MEMBERS:
+            if not isinstance(item.get(name), types):
+                where = f"input[{number}].{name}"
+                raise invalid_request(f"`{where}` must be {what}.", where)
 
 
 def _object(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:

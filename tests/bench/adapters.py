@@ -31,14 +31,26 @@ from tests.bench.translation import Cost, Translation
 WORDS = 497  # of a stream: 500 events with its beginning and end, more or less by format
 BASE = "http://provider.invalid/v1"
 
-PROVIDERS: Mapping[str, wire.Format] = {"openai": OpenAI(), "anthropic": Anthropic(), "gemini": Gemini()}
-MODELS = {"openai": "gpt-4o", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}
-PASSED_ON = {"/v1/chat/completions": "openai", "/v1/messages": "anthropic"}  # the target's format that is the client's
+PROVIDERS: Mapping[str, wire.Format] = {
+    "openai": OpenAI(),
+    "azure": OpenAI(),  # the same, where the base URL ends in /v1
+    "anthropic": Anthropic(),
+    "gemini": Gemini(),
+}
+MODELS = {"openai": "gpt-4o", "azure": "gpt-4o", "anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro"}
+PASSED_ON = {  # the target's format that is the client's
+    "/v1/chat/completions": "openai",
+    "/v1/messages": "anthropic",
+    "/v1/responses": "azure",
+}
 PAIRINGS: Sequence[tuple[str, str]] = (  # what is translated: the client's endpoint, the target's format
     ("/v1/chat/completions", "anthropic"),
     ("/v1/chat/completions", "gemini"),
     ("/v1/messages", "openai"),
     ("/v1/messages", "gemini"),
+    ("/v1/responses", "openai"),
+    ("/v1/responses", "anthropic"),
+    ("/v1/responses", "gemini"),
 )
 
 

@@ -66,6 +66,29 @@ def messages() -> Json:
     return {"system": system, "messages": said, "tools": tools, "max_tokens": 4096, "temperature": 0.2}
 
 
+def responses() -> Json:
+    """For `/v1/responses`."""
+    items: list[Json] = []
+    for turn in range(TURNS):
+        ids = [f"call_{turn}_{number}" for number in range(2)]
+        call = {"type": "function_call", "name": NAMES[0], "arguments": ARGUMENTS_TEXT}
+        items += [
+            {"role": "user", "content": [{"type": "input_text", "text": PROSE * 3}]},
+            {"role": "assistant", "content": [{"type": "output_text", "text": PROSE}]},
+            *({**call, "call_id": call_id} for call_id in ids),
+            *({"type": "function_call_output", "call_id": call_id, "output": PROSE * 5} for call_id in ids),
+            {"role": "assistant", "content": [{"type": "output_text", "text": PROSE * 4}]},
+        ]
+    items.append({"role": "user", "content": PROSE})
+    tools = [{"type": "function", "name": name, "description": ABOUT, "parameters": SCHEMA} for name in NAMES]
+    limits = {"max_output_tokens": 4096, "temperature": 0.2, "store": False}
+    return {"instructions": SYSTEM, "input": items, "tools": tools, **limits}
+
+
 ARGUMENTS_TEXT = '{"path":"src/harbour","pattern":"ferry|quay","limit":20,"kinds":["file"]}'
 
-BODIES: Mapping[str, Callable[[], Json]] = {"/v1/chat/completions": chat, "/v1/messages": messages}
+BODIES: Mapping[str, Callable[[], Json]] = {
+    "/v1/chat/completions": chat,
+    "/v1/messages": messages,
+    "/v1/responses": responses,
+}
