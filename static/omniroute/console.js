@@ -138,7 +138,7 @@
   // keys
 
   const PAGES = { b: "/", c: "/chains/", r: "/requests/" };
-  const STOPS = "[data-provider] h3 a, [data-chain] h3 a, [data-request] a.id";
+  const STOPS = "[data-provider] h3 a, [data-chain] h2 a, [data-request] a.id";
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, select, textarea");
