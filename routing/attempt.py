@@ -5,6 +5,7 @@ permit ──► call ──► outcome ──► settle (exactly once, however 
 
 import asyncio
 import time
+from dataclasses import asdict
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -12,10 +13,11 @@ from resilience.core.classify import classify_http
 from resilience.core.kinds import Kind
 from resilience.core.outcome import SUCCESS, Failure, Outcome, Success
 from resilience.core.permit import Permit
-from routing import telemetry
+from routing import rescue, telemetry
 from routing.adapters.base import Answer, Exchange
 from routing.chains import Target
 from routing.egress import egress
+from routing.errors import GatewayError
 from routing.gate import sibling_usable
 from routing.job import Job
 from routing.journal import Line, seconds_until
@@ -35,14 +37,16 @@ _closing: set[asyncio.Task[None]] = set()  # sockets being given back; a set, si
 class Attempt:
     """One admitted upstream call. `rest` is what the client still has to get after a success."""
 
-    def __init__(self, job: Job, target: Target, *, last: bool) -> None:
-        """last: no other target could answer after this one, so it may take its time."""
+    def __init__(self, job: Job, target: Target, *, last: bool, followed: bool) -> None:
+        """last: no other target could answer after this one, so it may take its time. followed: others are in line."""
         self._job = job
         self._target = target
         self._time = time.monotonic  # of the same origin as the loop's clock, which in uvloop stands still for a turn
         timeouts = target.provider.timeouts
         self._patience = timeouts.response if last or not job.request.stream else _first_token(job, target)
         self._end_by = job.started + timeouts.total
+        self._followed = followed
+        self._relay: Relay | None = None
         self._line: Line = {}
         self.rest: Answer | bytes = b""
 
@@ -52,8 +56,9 @@ class Attempt:
         provider = target.provider.slug
         job.live.enter(provider, target.connection.slug)
         outcome: Outcome = CANCELLED  # what holds if a cancellation, a bug or our own translation ends this early
+        exchange: Exchange | None = None
         try:
-            exchange = job.pair_with(job.request, target, self._output_cap)
+            exchange = rescue.exchange_for(job, target, self._output_cap, followed=self._followed)
             request = exchange.request()
             if isinstance(request, Answer):
                 self.rest = request
@@ -64,13 +69,29 @@ class Attempt:
             outcome = await self._exchange(exchange, request)
             if isinstance(outcome, Failure):
                 outcome = without_secrets(outcome, target.connection)
+        except GatewayError as error:
+            if not job.client.started:
+                raise
+            outcome = Failure(kind=Kind.LOCAL, message=error.message)  # another target took the request before
         finally:
             job.live.leave(provider, target.connection.slug)
             await self._settle(permit, outcome)
+        self._note_rescue(exchange, outcome)
         if outcome is SUCCESS:
             first = self._line.get("first_token", self._line["ended"])
             job.live.measure(provider, target.model, first - self._line["started"], self._time())
         return outcome
+
+    def _note_rescue(self, exchange: Exchange | None, outcome: Outcome) -> None:
+        """Whether the next target can go on with what broke; and what each part of an answer used."""
+        job, line = self._job, self._line
+        if isinstance(exchange, rescue.RescueExchange) and line:
+            line["rescue"] = exchange.how
+            telemetry.rescue(exchange.how, line["decision"])
+        if isinstance(outcome, Failure) and job.client.started:
+            job.broken = rescue.broken(job, exchange, outcome)
+        if exchange is not None and job.broken is not None and exchange.usage.known:
+            line["usage"] = {name: count for name, count in asdict(exchange.usage).items() if count is not None}
 
     @property
     def _output_cap(self) -> int | None:
@@ -87,7 +108,7 @@ class Attempt:
             return Failure(kind=error.kind, message=str(error))
         finally:
             if self._job.client.started or exchange.usage.known:
-                self._job.usage = exchange.usage
+                self._job.counted(self._target, exchange.usage)
             self._job.events = exchange.events
             telemetry.dropped_events(self._target.provider.slug, exchange.dropped)
 
@@ -107,7 +128,8 @@ class Attempt:
                     return await self._unstreamed(exchange, response)
             if not good:  # the status is known: a body that does not come is not what failed
                 return self._classified(exchange, response, await response.read_error())
-            outcome = await Relay(job, self._target, exchange, response).run(wait_until, self._end_by)
+            self._relay = Relay(job, self._target, exchange, response)
+            outcome = await self._relay.run(wait_until, self._end_by)
         except TimeoutError:
             return Failure(kind=Kind.TIMEOUT, message=f"no answer within {self._patience:g} s")
         finally:
@@ -149,8 +171,8 @@ class Attempt:
         """Tell the layers, then write down what happened. The only caller of `Registry.settle`."""
         job, target, line = self._job, self._target, self._line
         now, at = job.now, self._time()
-        if job.first_content is not None and outcome is not CANCELLED:
-            line.setdefault("first_token", job.first_content)
+        if self._relay is not None and self._relay.first_content is not None and outcome is not CANCELLED:
+            line["first_token"] = self._relay.first_content - job.started
         verdict = outcome
         if isinstance(outcome, Failure) and outcome.status is None and "headers" not in line and egress.broken(at):
             verdict = NETWORK_IS_OURS
@@ -173,7 +195,7 @@ class Attempt:
         if isinstance(outcome, Success):
             job.journal.answered(line, at)
         elif outcome.kind in (Kind.CANCELLED, Kind.LOCAL):
-            job.journal.released(line, outcome.kind.value, at)
+            job.journal.released(line, outcome, at)
         else:
             job.journal.failed(line, target, outcome, _retry_after(job, target, now), at)
 

@@ -71,7 +71,7 @@ def ordered(job: Job) -> list[Target]:
 
 
 async def _walk(job: Job, candidates: Sequence[Target]) -> bool:
-    """Try one target after another; true if the client was answered."""
+    """Try one target after another; true if the client was answered. What broke off, the next one goes on with."""
     for number, target in enumerate(candidates, 1):
         if job.journal.calls >= job.table.settings.max_attempts:
             break
@@ -80,6 +80,8 @@ async def _walk(job: Job, candidates: Sequence[Target]) -> bool:
         permit = await _admit(job, target)
         if permit is not None and await _try(job, target, permit, candidates[number:]):
             return True
+    if job.broken is not None:
+        raise StreamInterruptedError(job.broken.failure)
     return False
 
 
@@ -98,12 +100,14 @@ async def _try(job: Job, target: Target, permit: Permit, others: Sequence[Target
     """Call one target, again where its failure allows that; true if the client was answered."""
     tries = Counter[bool]()  # those that wait for a stated time, and the others
     while True:
-        attempt = Attempt(job, target, last=not _any_open(job, others))
+        attempt = Attempt(job, target, last=not _any_open(job, others), followed=bool(others))
         outcome = await attempt.run(permit)
         if isinstance(outcome, Success):
             await _deliver(job, target, attempt.rest)
             return True
         _stop_if_final(job, outcome)
+        if job.broken is not None and job.broken.failure is outcome:
+            return False  # it broke in the middle: that is for the next target
         waits = outcome.kind is Kind.RATE_LIMIT
         tries[waits] += 1
         pause = _pause_before_retry(job, target, outcome, tries[waits])
@@ -128,8 +132,10 @@ async def _deliver(job: Job, target: Target, rest: Answer | bytes) -> None:
 
 def _stop_if_final(job: Job, failure: Failure) -> None:
     """Raise where no other target may be asked."""
-    if job.client.started or failure.kind is Kind.CANCELLED:
+    if failure.kind is Kind.CANCELLED or (job.client.started and job.broken is None):
         raise StreamInterruptedError(failure)
+    if job.broken is not None:
+        return
     following = RULES[failure.kind].next_target
     if following is NextTarget.NO:
         raise callers_mistake(failure)

@@ -53,10 +53,11 @@ class Journal:
         line["decision"] = "answered"
         self._end(line, at)
 
-    def released(self, line: Line, reason: str, at: float) -> None:
+    def released(self, line: Line, failure: Failure, at: float) -> None:
         """The call was given up through no fault of the provider."""
         line["decision"] = "released"
-        line["reason"] = reason
+        line["reason"] = failure.kind.value
+        line["message"] = failure.message
         self._end(line, at)
 
     def failed(self, line: Line, target: Target, failure: Failure, retry_after: float | None, at: float) -> None:

@@ -1,11 +1,13 @@
 """From a request that ended to its row in the request log and its counts in the metrics."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from routing import pricing, requestlog, telemetry
 from routing.adapters.base import ClientRequest
+from routing.chains import Target
 from routing.errors import GatewayError
 from routing.job import Job
 from routing.requestlog import RequestRecord
@@ -47,7 +49,7 @@ class Visit:
         if self.left:
             return "client_closed"
         if self.error is None:
-            return "answered" if job is None or job.served_by is None or job.served_by.first else "rescued"
+            return "rescued" if job is not None and job.rescued else "answered"
         if self.error.code == "stream_interrupted":
             return "interrupted"
         if self.error.code in REFUSED:
@@ -63,8 +65,13 @@ class Visit:
         overhead = max(0.0, duration - (job.journal.upstream_time if job else 0.0))
         telemetry.request(self.endpoint, outcome, duration, overhead)
         record = self._record(job, outcome, status, duration, overhead)
-        if job is not None:
-            _count(job, record.cost)
+        for provider, _ in record.unmatched:
+            telemetry.unmatched(provider)
+        if job is not None and job.served_by is not None:
+            costs = _costs(job)
+            known = [cost for cost in costs if cost is not None]
+            record.cost = sum(known, Decimal()) if known else None
+            _count(job, job.served_by, costs)
         requestlog.submit(record)
 
     def _record(self, job: Job | None, outcome: str, status: int, duration: float, overhead: float) -> RequestRecord:
@@ -96,21 +103,21 @@ class Visit:
             record.provider, record.connection = served.provider.slug, served.connection.slug
             record.model = served.model
             record.fallback, record.emergency = not served.first, served.emergency
-            record.cost = pricing.cost(served.provider, served.model, served.facts, job.usage)
         return record
 
 
-def _count(job: Job, cost: Decimal | None) -> None:
-    for provider, _ in job.journal.unmatched:
-        telemetry.unmatched(provider)
-    served = job.served_by
-    if served is None:
-        return
-    telemetry.tokens(served.provider.slug, job.usage.input_tokens, job.usage.output_tokens)
-    if cost is not None:
-        telemetry.cost(served.provider.slug, cost)
+def _costs(job: Job) -> list[Decimal | None]:
+    """Each part of the answer at its own model's price."""
+    return [pricing.cost(target.provider, target.model, target.facts, usage) for target, usage in job.parts]
+
+
+def _count(job: Job, served: Target, costs: Sequence[Decimal | None]) -> None:
+    for (target, usage), cost in zip(job.parts, costs, strict=True):
+        telemetry.tokens(target.provider.slug, usage.input_tokens, usage.output_tokens)
+        if cost is not None:
+            telemetry.cost(target.provider.slug, cost)
     if job.first_content is not None:
-        telemetry.first_content(served.provider.slug, job.first_content)
+        telemetry.first_content(job.parts[0][0].provider.slug, job.first_content)
     if served.emergency:
         telemetry.emergency()
     elif not served.first:

@@ -3,7 +3,8 @@
     first_token deadline │ first content │ idle deadline between data │ finish_reason, [DONE] or the format's end
     ─────── held ────────┼── committed ──┴────────── relayed ─────────┴── the engine settles, then sends the end
 
-Nothing reaches the client before the first content, so that a failure until then is invisible to it.
+Nothing reaches the client before the first content, so that a failure until then is invisible to it. A stream that goes
+on with another that broke (rescue.py) is relayed alike; what its client has already, the exchange keeps back.
 """
 
 import asyncio
@@ -34,14 +35,16 @@ class Relay:
         self._reader = EventReader()
         self._held: list[bytes] = []
         self._held_bytes = 0
+        self._begun = False
         self._writing = False
+        self.first_content: float | None = None  # the loop's time
         self._complete_by: float | None = None  # once finished: when to stop waiting for trailing events
         self._loop = asyncio.get_running_loop()
 
     async def run(self, content_by: float, end_by: float) -> Outcome:
         """Relay to the end. content_by, end_by: the loop's times of the first content and of everything.
 
-        The outcome of a stream that began and broke is a failure like any other; `client.started` tells the two apart.
+        The outcome of a stream that began and broke is a failure like any other.
         """
         try:
             async with asyncio.timeout_at(content_by) as clock:
@@ -57,14 +60,14 @@ class Relay:
 
     async def _next(self, clock: asyncio.Timeout, end_by: float) -> Outcome | None:
         """Relay what comes in one piece; None while the stream goes on."""
-        exchange, client = self._exchange, self._job.client
+        exchange = self._exchange
         chunk = await self._response.chunk()
         if not chunk:
             return self._ended()
         events = self._reader.feed(chunk)
         output = self._take(events)
         failed = exchange.error is not None and not exchange.finished  # whoever has the whole answer need not know more
-        if failed and not (client.started or exchange.has_content):
+        if failed and not (self._begun or exchange.has_content):
             return exchange.error  # had it come after content in one piece, the content would be the client's
         if ready := self._ready(output):
             clock.reschedule(self._loop.time() + WRITE_DEADLINE)
@@ -73,7 +76,7 @@ class Relay:
             return exchange.error
         if exchange.closed or exchange.error is not None:
             return self._ended()
-        if client.started and any(event.data is not None for event in events):
+        if self._begun and any(event.data is not None for event in events):
             clock.reschedule(min(self._data_by(), end_by))
         return None
 
@@ -98,13 +101,15 @@ class Relay:
     def _ready(self, output: bytes) -> bytes:
         """What may be written now: everything held so far once there is content, nothing before."""
         exchange = self._exchange
-        if self._job.client.started:
+        if self._begun:
             return output
         if output:
             self._held.append(output)
             self._held_bytes += len(output)
         if not (exchange.has_content or exchange.finished or self._held_bytes > HOLD_BYTES):
             return b""
+        self._begun = True
+        self.first_content = time.monotonic()
         output = b"".join(self._held)
         self._held.clear()
         return output
@@ -121,9 +126,9 @@ class Relay:
     def _ended(self) -> Outcome:
         """The body is over, or the format said so."""
         exchange = self._exchange
-        if exchange.finished or (exchange.closed and self._job.client.started):
+        if exchange.finished or (exchange.closed and self._begun):
             return SUCCESS
-        if exchange.closed or not self._job.client.started:
+        if exchange.closed or not self._begun:
             return Failure(kind=Kind.TRANSIENT, message="the stream ended without content", status=200)
         return Failure(kind=Kind.TRANSIENT, message="the stream ended without a finish reason", status=200)
 
@@ -132,5 +137,5 @@ class Relay:
             return CLIENT_STALLED
         if self._exchange.finished:
             return SUCCESS  # only trailing events were still awaited
-        what = "no data in the stream" if self._job.client.started else "no first token"
+        what = "no data in the stream" if self._begun else "no first token"
         return Failure(kind=Kind.TIMEOUT, message=f"{what} in time")

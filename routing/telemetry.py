@@ -15,6 +15,11 @@ ATTEMPTS = Counter(
 SKIPS = Counter("omniroute_skips_total", "Targets skipped by provider and reason.", ["provider", "reason"])
 FALLBACKS = Counter("omniroute_fallbacks_total", "Answers by another entry than the first.", ["chain", "provider"])
 EMERGENCIES = Counter("omniroute_emergency_answers_total", "Answers by the emergency fallback.")
+RESCUES = Counter(
+    "omniroute_stream_rescues_total",
+    "Attempts to continue a stream that broke, by prefill or replay: answered, failed, or released as it said something else.",
+    ["how", "decision"],
+)
 DROPPED_EVENTS = Counter("omniroute_stream_events_dropped_total", "Undecodable stream events.", ["provider"])
 REFUSED = Counter("omniroute_requests_refused_total", "Requests refused before any target was looked at.", ["code"])
 UNMATCHED = Counter("omniroute_unmatched_errors_total", "Errors that only their status told, or nothing.", ["provider"])
@@ -76,6 +81,11 @@ def dropped_events(provider: str, count: int) -> None:
     """Stream events that could not be decoded."""
     if count:
         DROPPED_EVENTS.labels(provider).inc(count)
+
+
+def rescue(how: str, decision: str) -> None:
+    """An attempt to continue another's stream ended."""
+    RESCUES.labels(how, decision).inc()
 
 
 def request(endpoint: str, outcome: str, duration: float, overhead: float) -> None:

@@ -160,6 +160,8 @@ def _why(target: dict[str, Any], decision: str, reason: str) -> str:
     if decision == "answered" and target.get("first_token") is not None:
         wait = float(target["first_token"]) - float(target.get("started") or 0)
         parts.append(f"first token after {wait:.2f} s")
+    if target.get("rescue"):
+        parts.append(f"continues the stream by {target['rescue']}")
     if target.get("retry_after") is not None:
         parts.append(f"for {float(target['retry_after']):.0f} s more")
     if target.get("rule"):

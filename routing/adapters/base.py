@@ -4,21 +4,24 @@
                       Exchange.unary(body)  ◄── an unstreamed answer
                       Exchange.feed(event)  ◄── each event of a stream
 
+    a stream that broke: Exchange.continuation() ──► what another target says, as chat completions ──► client
+
 An exchange belongs to one attempt and starts from the client's original body, so nothing leaks from attempt to
 attempt. It is pure: bytes and values in, bytes and values out.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol, Self
 
 import orjson
 
 from resilience.core.classify import ErrorFormat, classify_envelope, find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
+from routing.adapters.sent import Sent, with_prefill
 from routing.chains import Target
 from routing.errors import invalid_request
 from routing.sse import Event
@@ -38,6 +41,19 @@ class Usage:
     def known(self) -> bool:
         """Whether the provider counted anything."""
         return self.input_tokens is not None or self.output_tokens is not None
+
+    def __add__(self, other: Self) -> "Usage":
+        """What both used; what neither provider counted stays unknown."""
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+        )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return one if other is None else other + (one or 0)
 
 
 @dataclass(slots=True)
@@ -72,6 +88,18 @@ def encode(document: object) -> bytes:
         raise invalid_request("The body is nested too deeply.") from error
 
 
+class Continuation(Protocol):
+    """Writes on in a client's stream that an attempt began: its ids, its open block, no second beginning."""
+
+    tangled: bool  # a chunk went back to a tool call that the client's format had left
+
+    def take(self, chunk: Mapping[str, Any]) -> bytes:
+        """The client's events for one chunk of a chat completion."""
+
+    def end(self, usage: Usage) -> bytes:
+        """What is still to be sent of a stream that ended well."""
+
+
 class Exchange(ABC):
     """One attempt's translation. After each `feed` the engine looks at the attributes below."""
 
@@ -83,6 +111,8 @@ class Exchange(ABC):
     error: Failure | None = None  # the provider said in the stream that it failed
     dropped: int = 0  # undecodable events
     dropped_params: tuple[str, ...] = ()  # of the request, left out or weakened for this target; known after `request`
+    continues: bool = False  # it was given the beginning of its answer, and may have nothing to add
+    sent: Sent | None = None  # where to note what the client gets; None if nobody could go on with it
 
     def __init__(self, request: ClientRequest, target: Target, output_cap: int | None = None) -> None:
         self.client = request
@@ -98,6 +128,23 @@ class Exchange(ABC):
     @abstractmethod
     def request(self) -> UpstreamRequest | Answer:
         """The call to make, or the answer where none is needed. Raises GatewayError where the target cannot be asked."""
+
+    def continue_from(self, text: str) -> bool:
+        """Ask the target to go on with an answer that begins so; before `request`. False if that cannot be said."""
+        messages = self.client.body.get("messages")
+        if not messages:
+            return False
+        self.continues = True
+        self.client = replace(self.client, body={**self.client.body, "messages": with_prefill(messages, text)})
+        return True
+
+    def as_chat(self) -> "Exchange | None":
+        """What reads the target's answer as chat completions; after `request`. None if nothing does."""
+        return None
+
+    def continuation(self) -> Continuation | None:
+        """What writes on in the client's stream after this attempt broke. None if nothing can."""
+        return None
 
     def headers(self, *own: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
         """Ours, the format's `own`, the client's forwarded ones, the operator's; a later one replaces an earlier one."""

@@ -1,13 +1,15 @@
 """What a chat completions client gets, whoever the answer comes from: completions, chunks and the end of a stream."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 import orjson
 
 from routing.adapters.base import Usage
+from routing.adapters.sent import Sent
+from routing.sse import parse_block
 
 DONE = b"data: [DONE]\n\n"
 
@@ -17,19 +19,20 @@ ROLE: Mapping[str, Any] = {"role": "assistant", "content": ""}
 class ChunkWriter:
     """Writes the chunks of one stream: the same id, time and model in each, and a role before a choice's first delta."""
 
-    __slots__ = ("_begun", "_head", "_tail")
+    __slots__ = ("_begun", "_head", "_sent", "_tail", "first")
 
-    def __init__(self, answer_id: object, model: object, target_model: str, *, usage_follows: bool) -> None:
+    def __init__(
+        self, answer_id: object, model: object, target_model: str, *, usage_follows: bool, sent: Sent | None = None
+    ) -> None:
         """usage_follows: the client asked for usage, so every chunk but the last says that it has none."""
-        head = orjson.dumps(
-            {
-                "id": _answer_id(answer_id),
-                "object": "chat.completion.chunk",
-                "created": int(time.time()),
-                "model": model if isinstance(model, str) and model else target_model,
-            }
-        )
-        self._head = b"data: " + head[:-1]
+        self.first: Mapping[str, Any] = {  # what each chunk begins with
+            "id": _answer_id(answer_id),
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model if isinstance(model, str) and model else target_model,
+        }
+        self._sent = sent
+        self._head = b"data: " + orjson.dumps(self.first)[:-1]
         self._tail = (b',"usage":null' if usage_follows else b"") + b"}\n\n"
         self._begun: set[int] = set()
 
@@ -42,6 +45,8 @@ class ChunkWriter:
 
     def delta(self, delta: Mapping[str, Any], index: int = 0) -> bytes:
         """A piece of a choice."""
+        if self._sent is not None:
+            self._sent.take(delta)
         return self.role(index) + self._chunk(index, delta, None)
 
     def finish(self, reason: str, index: int = 0) -> bytes:
@@ -55,6 +60,39 @@ class ChunkWriter:
     def _chunk(self, index: int, delta: Mapping[str, Any], reason: str | None) -> bytes:
         choice = {"index": index, "delta": delta, "logprobs": None, "finish_reason": reason}
         return self._head + b',"choices":[' + orjson.dumps(choice) + b"]" + self._tail
+
+
+class ChunkContinuation:
+    """Writes on in a stream of chunks: with the id, time and model of its first one."""
+
+    tangled = False
+
+    def __init__(self, first: Mapping[str, Any], *, wants_usage: bool) -> None:
+        self._head = {name: first[name] for name in ("id", "object", "created", "model") if name in first}
+        self._wants_usage = wants_usage
+
+    def take(self, chunk: Mapping[str, Any]) -> bytes:
+        """A chunk of another stream as one of this."""
+        members = {**chunk, **self._head}
+        members.pop("usage", None)
+        if self._wants_usage:
+            members["usage"] = None
+        return b"data: " + orjson.dumps(members) + b"\n\n"
+
+    def end(self, usage: Usage) -> bytes:
+        """The usage, if the client asked and a provider counted, and OpenAI's sentinel."""
+        if not (self._wants_usage and usage.known):
+            return DONE
+        last = {**self._head, "choices": [], "usage": chat_usage(usage)}
+        return b"data: " + orjson.dumps(last) + b"\n\n" + DONE
+
+
+def chunk_data(chunks: bytes) -> Iterator[bytes]:
+    """The data of chunks that an exchange wrote, without the sentinel."""
+    for block in chunks.split(b"\n\n"):
+        data = parse_block(block).data
+        if data is not None and data != b"[DONE]":
+            yield data
 
 
 def completion(

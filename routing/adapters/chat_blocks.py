@@ -9,10 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 from routing.adapters.base import Usage
+
+THOUGHTS = ("reasoning_content", "reasoning")  # what providers call them in a delta or a message
 
 
 class BlockKind(StrEnum):
@@ -46,10 +48,10 @@ class Block:
 def read_blocks(message: Mapping[str, Any]) -> list[Block]:
     """The blocks of a whole message. Raises LookupError, TypeError or AttributeError if it is none."""
     blocks = []
-    if thought := _text(message.get("reasoning_content") or message.get("reasoning")):
+    if thought := text_of(message.get("reasoning_content") or message.get("reasoning")):
         blocks.append(Block(BlockKind.THOUGHT, pieces=[thought]))
     for kind, member in SAID.items():
-        if text := _text(message.get(member)):
+        if text := text_of(message.get(member)):
             blocks.append(Block(kind, pieces=[text]))
     for call in message.get("tool_calls") or ():
         function = call["function"]
@@ -60,7 +62,7 @@ def read_blocks(message: Mapping[str, Any]) -> list[Block]:
     return blocks
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
     """Some providers send a list of parts where OpenAI sends a string."""
     if isinstance(content, list):
         texts = (part.get("text") for part in content if isinstance(part, dict))
@@ -104,6 +106,13 @@ class BlockStream(ABC):
     def ended(self, usage: Usage) -> bytes:
         """The last events of the stream."""
 
+    def resume(self, blocks: int, *, in_text: bool) -> Self:
+        """Go on with a stream that has so many blocks already. in_text: the last is text, and not closed."""
+        self._begun = True
+        self._count = blocks
+        self._open = Block(BlockKind.TEXT, number=blocks - 1) if in_text else None
+        return self
+
     def take(self, chunk: Mapping[str, Any]) -> bytes:
         """The events for one chunk. Raises LookupError, TypeError or AttributeError if it is none."""
         choices = chunk.get("choices")
@@ -113,10 +122,10 @@ class BlockStream(ABC):
         choice = choices[0]
         if delta := choice.get("delta"):
             if thought := delta.get("reasoning_content") or delta.get("reasoning"):
-                output += self._say(BlockKind.THOUGHT, _text(thought))
+                output += self._say(BlockKind.THOUGHT, text_of(thought))
             for kind, member in SAID.items():
                 if text := delta.get(member):
-                    output += self._say(kind, _text(text))
+                    output += self._say(kind, text_of(text))
             for call in delta.get("tool_calls") or ():
                 output += self._call(call)
         if reason := choice.get("finish_reason"):

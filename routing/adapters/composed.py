@@ -15,12 +15,13 @@ import orjson
 
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
-from routing.adapters.base import Answer, ClientRequest, Exchange, Usage
-from routing.adapters.chat_blocks import BlockStream
+from routing.adapters.base import Answer, ClientRequest, Continuation, Exchange, Usage
+from routing.adapters.chat_answer import chunk_data
+from routing.adapters.chat_blocks import THOUGHTS, BlockStream
 from routing.adapters.translation import NOT_AS_DESCRIBED
 from routing.chains import Target
 from routing.errors import GatewayError
-from routing.sse import Event, parse_block
+from routing.sse import Event
 from routing.upstream import UpstreamRequest
 
 TANGLED = Failure(kind=Kind.TRANSIENT, message="the stream went back to a tool call it had left")
@@ -52,6 +53,7 @@ class ComposedExchange(Exchange):
         self._chat: Exchange | None = None
         self._whole: Answer | None = None
         self._stream: BlockStream | None = None
+        self._prefill = ""
 
     @abstractmethod
     def to_chat(self) -> ChatBody:
@@ -65,12 +67,29 @@ class ComposedExchange(Exchange):
     def stream(self) -> BlockStream:
         """What writes the client's events."""
 
+    def shows_thoughts(self) -> bool:
+        """Whether the client gets to see what the model thought."""
+        return True
+
     @property
     def chat(self) -> Exchange:
         """The target's exchange, once there is a request for it."""
         if self._chat is None:
             raise RuntimeError("`request` comes first")
         return self._chat
+
+    def continue_from(self, text: str) -> bool:
+        """See Exchange; it is said in chat completions, whatever the client speaks."""
+        self._prefill = text
+        return True
+
+    def as_chat(self) -> Exchange:
+        """The target's own exchange."""
+        return self.chat
+
+    def continuation(self) -> Continuation | None:
+        """The stream that writes the client's events."""
+        return self._stream
 
     def request(self) -> UpstreamRequest | Answer:
         """The target's call for the translated request."""
@@ -86,6 +105,11 @@ class ComposedExchange(Exchange):
             headers=self.client.headers,
         )
         self._chat = self._inner_type(plain, self.target, self.output_cap)
+        self._chat.sent = self.sent
+        if self.sent is not None and not self.shows_thoughts():
+            self.sent.unseen = THOUGHTS
+        if self._prefill:
+            self._chat.continue_from(self._prefill)
         try:
             call = self._chat.request()
         except GatewayError as error:
@@ -127,10 +151,7 @@ class ComposedExchange(Exchange):
             return b""
         stream = self._stream = self._stream or self.stream()
         output = b""
-        for block in chunks.split(b"\n\n"):
-            data = parse_block(block).data
-            if data is None or data == b"[DONE]":
-                continue
+        for data in chunk_data(chunks):
             try:
                 output += stream.take(orjson.loads(data))
             except NOT_AS_DESCRIBED:

@@ -103,7 +103,7 @@ class GeminiExchange(TranslatedExchange):
     def _finish(self, index: int, reason: object) -> bytes:
         translated = self._reasons[index] = finish_reason(reason, called=index in self._calls)
         if len(self._reasons) >= self.client.choices:
-            if not self.has_content and (failure := empty(list(self._reasons.values()))):
+            if not (self.has_content or self.continues) and (failure := empty(list(self._reasons.values()))):
                 self.error = failure
                 return b""
             self.finished = True

@@ -27,10 +27,14 @@ class MessagesExchange(ComposedExchange):
         """See MessagesAsChat."""
         return MessagesAsChat(self.client.body, self.target)
 
+    def shows_thoughts(self) -> bool:
+        """If it asked for them."""
+        return self.client.wants_reasoning
+
     def read(self, completion: dict[str, Any], usage: Usage) -> dict[str, Any] | Failure:
         """See message_of."""
-        return message_of(completion, self.target.model, usage, thoughts=self.client.wants_reasoning)
+        return message_of(completion, self.target.model, usage, thoughts=self.shows_thoughts())
 
     def stream(self) -> MessageStream:
         """See MessageStream."""
-        return MessageStream(self.target.model, thoughts=self.client.wants_reasoning)
+        return MessageStream(self.target.model, thoughts=self.shows_thoughts())

@@ -5,14 +5,17 @@ from typing import Any
 import orjson
 
 from resilience.core.classify import ErrorFormat
-from routing.adapters.anthropic import ANTHROPIC_VERSION
+from routing.adapters.anthropic import ANTHROPIC_VERSION, AnthropicExchange
 from routing.adapters.anthropic_answer import read_usage
 from routing.adapters.base import Answer, Usage, encode
-from routing.adapters.messages_answer import replay_message
+from routing.adapters.messages_answer import MessageStream, replay_message
 from routing.adapters.messages_thoughts import without_foreign_thoughts
 from routing.adapters.native import Json, NativeExchange
+from routing.adapters.sent import Sent
 from routing.sse import typed_event
 from routing.upstream import UpstreamRequest
+
+TEXT = ("text_delta", "text")  # deltas and blocks that another model can go on from
 
 
 class NativeMessages(NativeExchange):
@@ -24,6 +27,8 @@ class NativeMessages(NativeExchange):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._counts: dict[str, Any] = {}
+        self._blocks = 0  # content blocks begun, and whether the last is still open
+        self._in_block = False
 
     def request(self) -> UpstreamRequest | Answer:
         """The client's body with the target's model; members we do not know pass untouched."""
@@ -52,6 +57,8 @@ class NativeMessages(NativeExchange):
     def pass_on(self, document: Json, raw: bytes) -> bytes:
         """Every event is the client's."""
         self._look(document)
+        if self.sent is not None:
+            self._note(document, self.sent)
         return raw
 
     def _look(self, document: Json) -> None:
@@ -70,6 +77,33 @@ class NativeMessages(NativeExchange):
                 self.finished |= isinstance(delta, dict) and bool(delta.get("stop_reason"))
             case "message_stop":
                 self.closed = True
+
+    def _note(self, document: dict[str, Any], sent: Sent) -> None:
+        """What the client gets with an event, in case that another target must go on."""
+        kind = document.get("type")
+        if kind == "content_block_delta":
+            said = document.get("delta")
+        elif kind == "content_block_start":
+            said = document.get("content_block")
+            self._blocks += 1
+            self._in_block = True
+        else:
+            self._in_block = self._in_block and kind != "content_block_stop"
+            return
+        text = said.get("text") if isinstance(said, dict) and said.get("type") in TEXT else None
+        if isinstance(text, str):
+            sent.say(text)
+        else:
+            sent.only_text = False
+
+    def as_chat(self) -> AnthropicExchange:
+        """The same events, read for another client."""
+        return AnthropicExchange(self.client, self.target)
+
+    def continuation(self) -> MessageStream:
+        """More events of the same message."""
+        stream = MessageStream(self.target.model, thoughts=False)
+        return stream.resume(self._blocks, in_text=self._in_block)
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict):

@@ -9,8 +9,9 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Usage
+from routing.adapters.base import Answer, Exchange, Usage
 from routing.adapters.openai_call import AzureCall, OpenAICall
+from routing.adapters.openai_hosts import marks_prefix
 from routing.sse import Event
 
 CONTENT = ("content", "tool_calls", "function_call", "reasoning_content", "reasoning", "refusal", "audio")
@@ -26,6 +27,7 @@ class ChatExchange(OpenAICall):
         super().__init__(*args, **kwargs)
         self._open_choices = self.client.choices
         self._seen_choices: set[int] = set()
+        self._first: dict[str, Any] = {}  # chunk of the stream
 
     def body(self) -> dict[str, Any]:
         """A fresh body for this target, asking for usage in a stream; members we do not know pass untouched."""
@@ -97,6 +99,7 @@ class ChatExchange(OpenAICall):
             if usage and not self.client.wants_usage:
                 return b""  # we asked for it, the client did not
             return raw + b"\n\n"
+        self._first = self._first or chunk
         for choice in choices if isinstance(choices, list) else ():
             self._look(choice)
         return raw + b"\n\n"
@@ -107,6 +110,8 @@ class ChatExchange(OpenAICall):
         delta = choice.get("delta")
         if not self.has_content and isinstance(delta, dict):
             self.has_content = any(delta.get(name) for name in CONTENT)
+        if self.sent is not None and isinstance(delta, dict):
+            self.sent.take(delta)
         if choice.get("finish_reason"):
             index = choice.get("index")
             index = index if isinstance(index, int) else 0
@@ -122,6 +127,21 @@ class ChatExchange(OpenAICall):
     def end(self) -> bytes:
         """OpenAI's sentinel."""
         return chat_answer.DONE
+
+    def continue_from(self, text: str) -> bool:
+        """The answer begun, and marked where the provider wants that."""
+        begun = super().continue_from(text)
+        if begun and marks_prefix(self.target):
+            self.client.body["messages"][-1]["prefix"] = True
+        return begun
+
+    def as_chat(self) -> Exchange:
+        """Itself."""
+        return self
+
+    def continuation(self) -> chat_answer.ChunkContinuation:
+        """More chunks."""
+        return chat_answer.ChunkContinuation(self._first, wants_usage=self.client.wants_usage)
 
 
 class AzureExchange(AzureCall, ChatExchange):

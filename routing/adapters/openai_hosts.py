@@ -9,6 +9,10 @@ from routing.chains import Target
 
 OPENAIS_OWN = ("api.openai.com", "*.api.openai.com")
 
+# where the beginning of an answer must be marked as such:
+# https://docs.mistral.ai/api (AssistantMessage.prefix), https://api-docs.deepseek.com/guides/chat_prefix_completion
+MARKED_PREFIX = ("api.mistral.ai", "api.deepseek.com")
+
 _REASONING_MODEL = re.compile(r"(?:^|/)(?:o[1-9]|gpt-(?:[5-9]|oss))")
 
 
@@ -24,6 +28,11 @@ def has_responses(target: Target) -> bool:
     """
     provider_format, base_url = target.provider.format, target.connection.base_url
     return provider_format == "azure" or (provider_format == "openai" and _is_one_of(OPENAIS_OWN, base_url))
+
+
+def marks_prefix(target: Target) -> bool:
+    """Whether an assistant message to go on from wants `prefix: true`."""
+    return _is_one_of(MARKED_PREFIX, target.connection.base_url)
 
 
 def takes_effort(target: Target) -> bool:

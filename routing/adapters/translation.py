@@ -98,6 +98,16 @@ class TranslatedExchange(Exchange):
         """The stream's writer; the first call decides id and model."""
         if self._writer is None:
             self._writer = chat_answer.ChunkWriter(
-                answer_id, model, self.target.model, usage_follows=self.client.wants_usage
+                answer_id, model, self.target.model, usage_follows=self.client.wants_usage, sent=self.sent
             )
         return self._writer
+
+    def as_chat(self) -> Exchange:
+        """Itself."""
+        return self
+
+    def continuation(self) -> chat_answer.ChunkContinuation | None:
+        """More chunks."""
+        if self._writer is None:
+            return None
+        return chat_answer.ChunkContinuation(self._writer.first, wants_usage=self.client.wants_usage)

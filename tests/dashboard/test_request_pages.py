@@ -65,12 +65,20 @@ def test_one_request_shows_attempts_skips_codes_and_tokens(operator: Client, fle
         targets=[
             attempt(decision="failed", reason="transient", status=503, message="overloaded", ended=0.3, first_token=None),
             attempt("anthropic", decision="skipped", reason="breaker_open", retry_after=24.0),
-            attempt("groq", started=0.3, headers=0.4, first_token=0.8, ended=2.0),
+            attempt("groq", started=0.3, headers=0.4, first_token=0.8, ended=2.0, rescue="prefill"),
         ],
         outcome="rescued", duration=2.0, cost=Decimal("0.0084"), attempts=2, provider="groq", fallback=True,
     )  # fmt: skip
     page = operator.get(f"/requests/{request.pk}/").content.decode()
-    for text in ("rescued", "503 transient", "overloaded", "breaker open", "for 24 s more", "first token after 0.50 s"):
+    for text in (
+        "rescued",
+        "503 transient",
+        "overloaded",
+        "breaker open",
+        "for 24 s more",
+        "first token after 0.50 s",
+        "continues the stream by prefill",
+    ):
         assert text in page
     for text in ("12 in · 34 out", "$0.0084", "my-app", "0.9 ms"):
         assert text in page

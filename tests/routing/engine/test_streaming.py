@@ -45,7 +45,7 @@ async def test_silence_before_the_first_token_moves_on(gateway: Gateway) -> None
 
 
 async def test_a_break_after_content_is_an_error_event_and_no_done(gateway: Gateway) -> None:
-    gateway.provider("a", stream_of(ROLE, chunk("Hel"), chunk("lo"), Break()))
+    gateway.provider("a", stream_of(ROLE, chunk("Hel"), chunk("lo"), Break()), stream_rescue="off")
     second = gateway.provider("b", stream_of())
     answer = await gateway.ask(STREAM)
     assert (answer.status, answer.served_by, answer.text) == (200, "a", "Hello")
@@ -183,7 +183,7 @@ async def test_a_client_that_leaves_before_the_first_byte_stops_the_walk(gateway
 
 async def test_content_and_an_error_in_one_piece_are_content_and_an_error(gateway: Gateway) -> None:
     error = event({"error": {"message": "overloaded", "type": "server_error"}})
-    gateway.provider("a", stream_of(ROLE + chunk("Hello") + error))
+    gateway.provider("a", stream_of(ROLE + chunk("Hello") + error), stream_rescue="off")
     second = gateway.provider("b", stream_of())
     answer = await gateway.ask(STREAM)
     assert (answer.served_by, answer.text) == ("a", "Hello")
