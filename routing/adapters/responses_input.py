@@ -55,13 +55,15 @@ class InputReader:
             raise _unknown(kind, where)
 
     def _message(self, item: Json, where: str) -> None:
-        role = item.get("role")
-        parts = self._parts(item.get("content"), f"{where}.content")
+        role, content = item.get("role"), item.get("content")
+        text = _lone_text(content)
         if role == "user":
-            if parts:
-                self.messages.append({"role": "user", "content": _content(parts)})
+            if given := text if text is not None else _content(self._parts(content, f"{where}.content")):
+                self.messages.append({"role": "user", "content": given})
         elif role in ("assistant", "system", "developer"):
-            if text := _text_only(parts, f"{where}.content"):
+            if text is None:
+                text = _text_only(self._parts(content, f"{where}.content"), f"{where}.content")
+            if text:
                 self._add_text(role, text)
         else:
             raise invalid_request(
@@ -93,6 +95,9 @@ class InputReader:
 
     def _output(self, item: Json, where: str) -> None:
         call_id, output = _string(item, "call_id", where), item.get("output")
+        if (text := _lone_text(output)) is not None:
+            self.messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
+            return
         parts = self._parts(output, f"{where}.output")
         shown = [part for part in parts if part["type"] != "text"]
         if shown and not self._foreign:
@@ -106,8 +111,6 @@ class InputReader:
             self._pictures = []
 
     def _parts(self, content: Any, where: str) -> list[Json]:
-        if isinstance(content, str):
-            return [{"type": "text", "text": content}] if content else []
         if not isinstance(content, list):
             raise invalid_request(f"`{where}` must be a string or a list of parts.", where)
         return [self._part(part, f"{where}[{number}]") for number, part in enumerate(content)]
@@ -133,6 +136,14 @@ class InputReader:
             raise invalid_request(f"`{where}` has no {members}, and this target can be sent nothing else.", where)
         name = part.get("filename")
         return {"type": "file", "file": {"filename": name if isinstance(name, str) else "file", "file_data": data}}
+
+
+def _lone_text(content: Any) -> str | None:
+    """A content that is one text, as nearly every one is, without making parts of it."""
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        part = content[0]
+        content = part.get("text") if part.get("type") in TEXTS else None
+    return content if isinstance(content, str) else None
 
 
 def _content(parts: Sequence[Json]) -> Any:
