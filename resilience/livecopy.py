@@ -5,6 +5,7 @@ between an outcome and its commit.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from resilience.change import Change
@@ -79,11 +80,25 @@ class LiveCopy:
 
     def do(self, job: Job) -> None:
         """Apply a job that the database has not seen."""
-        provider, connection, model = job.target
-        after = job.local(self.layers(provider, connection, model))
-        self.breakers[provider] = after.breaker
-        self.cooldowns[provider, connection] = after.cooldown
-        self.lockouts[provider, connection, model] = after.lockout
+        pair = Pair(*job.target)
+        self.keep(pair, job.local(self.layers(*pair)))
+
+    def keep(self, pair: Pair, layers: Layers) -> None:
+        """Take the three values that one attempt left behind."""
+        self.breakers[pair.provider] = layers.breaker
+        self.cooldowns[pair.provider, pair.connection] = layers.cooldown
+        self.lockouts[pair] = layers.lockout
+
+    def copied(self) -> "LiveCopy":
+        """What is believed now, to play with: nothing done to it reaches this copy, a request or the database."""
+        other = LiveCopy()
+        other.breakers = dict(self.breakers)
+        for provider, window in self.unwritten.items():
+            breaker = self.breakers.get(provider) or Breaker(provider)
+            other.breakers[provider] = replace(breaker, window=breaker.window.merge(window))
+        other.cooldowns = dict(self.cooldowns)
+        other.lockouts = dict(self.lockouts)
+        return other
 
     def take_over(self, change: Change, unseen: Iterable[Job], *, everything: bool = False) -> None:
         """Believe the database; `everything`: also forget what it does not have. Then do what it has not seen."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from resilience.core.permit import NEEDS_LEASE, Refusal
-from resilience.registry import Registry
+from resilience.livecopy import LiveCopy
 from routing import gate
 from routing.chains import Target, resolve, targets
 from routing.errors import invalid_request
@@ -18,18 +18,25 @@ from routing.table import RoutingTable
 
 
 def explain(
-    body: Mapping[str, Any], table: RoutingTable, registry: Registry, traffic: Live, now: datetime
+    body: Mapping[str, Any],
+    table: RoutingTable,
+    registry: LiveCopy,
+    traffic: Live,
+    now: datetime,
+    *,
+    seed: int | None = None,
 ) -> dict[str, Any]:
     """The targets for `body["model"]` in order, each admitted or with the gate that is shut.
 
-    Runs on the event loop, which owns the registry. Raises GatewayError 400 without a model, 404 `model_not_found`.
+    Runs on the event loop, which owns the registry; of a copy (`routing.what_if`) anywhere. The same `seed` draws the
+    same order again, where a strategy draws one. Raises GatewayError 400 without a model, 404 `model_not_found`.
     """
     model = body.get("model")
     if not isinstance(model, str) or not model:
         raise invalid_request("`model` must name a chain or `provider/model`.", "model")
     route = resolve(table, model)
     untouched = traffic.looked_at()
-    around = Surroundings(route.name, registry, untouched, table.facts, random.Random(), time.monotonic())  # noqa: S311
+    around = Surroundings(route.name, registry, untouched, table.facts, random.Random(seed), time.monotonic())  # noqa: S311
     return {
         "model": model,
         "chain": None if route.direct else route.name,
@@ -38,7 +45,7 @@ def explain(
     }
 
 
-def _target(target: Target, registry: Registry, traffic: Live, now: datetime) -> dict[str, Any]:
+def _target(target: Target, registry: LiveCopy, traffic: Live, now: datetime) -> dict[str, Any]:
     verdict = gate.check(target, registry, traffic, now)
     until = verdict.until if isinstance(verdict, Refusal) else None
     return {

@@ -7,6 +7,7 @@ a target skipped for another reason never eats a probe.
 from datetime import datetime
 
 from resilience.core.permit import NEEDS_LEASE, NeedsLease, Permit, Refusal, RefusalReason
+from resilience.livecopy import LiveCopy
 from resilience.registry import Registry
 from routing.chains import Target
 from routing.live import Live
@@ -15,7 +16,7 @@ DISABLED = Refusal(RefusalReason.DISABLED, None)
 FULL = Refusal(RefusalReason.CONCURRENCY, None)
 
 
-def check(target: Target, registry: Registry, live: Live, now: datetime) -> Refusal | NeedsLease | None:
+def check(target: Target, registry: LiveCopy, live: Live, now: datetime) -> Refusal | NeedsLease | None:
     """Look, without touching anything. None: a permit can be had at once."""
     if not target.enabled:
         return DISABLED
@@ -38,7 +39,7 @@ async def admit(target: Target, registry: Registry, live: Live, now: datetime) -
     return verdict
 
 
-def sibling_usable(target: Target, registry: Registry, now: datetime) -> bool:
+def sibling_usable(target: Target, registry: LiveCopy, now: datetime) -> bool:
     """Whether the provider has another connection that could take this model: then a rate limit is not its fault."""
     model = target.model
     for connection in target.provider.connections:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from resilience.core.breaker import State
-from resilience.registry import Registry
+from resilience.livecopy import LiveCopy
 from routing.live import Live
 from routing.table import Entry, ModelFacts
 
@@ -19,7 +19,7 @@ class Surroundings:
     """What a strategy may look at. `at` is of `time.monotonic`, in seconds."""
 
     chain: str
-    registry: Registry
+    registry: LiveCopy
     live: Live
     facts: Mapping[tuple[str, str], ModelFacts]
     random: Random

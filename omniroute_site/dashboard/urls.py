@@ -3,7 +3,7 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chain_editor, chains, patterns, requests
+from omniroute_site.dashboard.views import acts, board, chain_editor, chains, explain, patterns, requests
 
 pages = [
     path("", board.board, name="board"),
@@ -15,6 +15,7 @@ pages = [
     path("chains/<int:chain_id>/", chain_editor.chain, name="chain"),
     path("requests/", requests.requests, name="requests"),
     path("requests/<uuid:request_id>/", requests.one_request, name="request"),
+    path("explain/", explain.explain, name="explain"),
     path("patterns/", patterns.patterns, name="patterns"),
 ]
 

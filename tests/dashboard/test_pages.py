@@ -16,6 +16,7 @@ PATHS = [
     "/",
     "/chains/",
     "/requests/",
+    "/explain/?model=gpt-4o&hold=openai",
     "/patterns/",
     "/login/",
     "/password/",
@@ -121,7 +122,9 @@ def count_queries(read: Callable[[], object]) -> int:
     return len(queries)
 
 
-@pytest.mark.parametrize("path", ["/", "/live/board/", "/chains/", "/live/chains/", "/requests/", "/patterns/"])
+@pytest.mark.parametrize(
+    "path", ["/", "/live/board/", "/chains/", "/live/chains/", "/requests/", "/patterns/", "/explain/?model=gpt-4o"]
+)
 def test_the_number_of_queries_does_not_grow_with_the_rows(operator: Client, fleet: FallbackChain, path: str) -> None:
     log()
     few = count_queries(lambda: operator.get(path))
