@@ -91,6 +91,18 @@ class LockForm(HoldForm):
             self.initial.setdefault("connection", connections[0])
 
 
+class LockAnyForm(LockForm):
+    """The same for any provider: connections are written `provider/connection`, and none is chosen beforehand."""
+
+    def offer(self, connections: list[str]) -> None:
+        """Choose among all of them."""
+        super().offer([])
+        field = self.fields["connection"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 (as above)
+        field.choices = [("", "Connection"), *((name, name) for name in connections)]
+        self.fields["model"].widget.attrs["list"] = "models"
+
+
 class FilterForm(forms.Form):
     """What to keep of the request log."""
 

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chain_editor, chains, explain, patterns, requests
+from omniroute_site.dashboard.views import acts, board, chain_editor, chains, explain, lockouts, patterns, requests
 
 pages = [
     path("", board.board, name="board"),
@@ -16,6 +16,8 @@ pages = [
     path("requests/", requests.requests, name="requests"),
     path("requests/<uuid:request_id>/", requests.one_request, name="request"),
     path("explain/", explain.explain, name="explain"),
+    path("lockouts/", lockouts.lockouts, name="lockouts"),
+    path("lockouts/lock/", lockouts.lock, name="lock"),
     path("patterns/", patterns.patterns, name="patterns"),
 ]
 

@@ -164,6 +164,10 @@
     stops[next].focus();
   }
 
-  document.addEventListener("DOMContentLoaded", () => { heard(); tick(); });
+  document.addEventListener("DOMContentLoaded", () => {
+    heard();
+    tick();
+    one(".bar nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }); // on a narrow screen it scrolls
+  });
   setInterval(tick, 250);
 })();

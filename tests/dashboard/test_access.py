@@ -7,7 +7,16 @@ from resilience.models import BreakerState
 from routing.models import FallbackChain
 from tests.dashboard.conftest import logged_in, user
 
-PAGES = ["/", "/chains/", "/requests/", "/explain/", "/live/board/", "/live/chains/", "/acts/?provider=openai"]
+PAGES = [
+    "/",
+    "/chains/",
+    "/requests/",
+    "/explain/",
+    "/lockouts/",
+    "/live/board/",
+    "/live/chains/",
+    "/acts/?provider=openai",
+]
 HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/chains/"}
 
 

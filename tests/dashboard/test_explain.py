@@ -120,7 +120,7 @@ def test_a_look_changes_nothing(operator: Client, fleet: FallbackChain, registry
 
 def test_a_viewer_may_ask_and_a_link_asks_too(viewer: Client, fleet: FallbackChain, registry: Registry) -> None:
     page = viewer.get("/explain/?model=gpt-4o").content.decode()
-    assert list(gates(page))[0] == OPENAI
+    assert next(iter(gates(page))) == OPENAI
     assert "<html" in page
     assert logged_in(user("nobody")).get("/explain/").status_code == 403
 

@@ -17,6 +17,7 @@ PATHS = [
     "/chains/",
     "/requests/",
     "/explain/?model=gpt-4o&hold=openai",
+    "/lockouts/",
     "/patterns/",
     "/login/",
     "/password/",

@@ -1,21 +1,23 @@
 """Acting on a circuit: ask why, do it, show what came of it. Works without a script, as pages."""
 
 from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
 
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import trigger_client_event
 
 from omniroute_site.dashboard.access import ConsoleRequest, for_operators, for_viewers, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Act, Scope, Target, acts_of
-from omniroute_site.dashboard.cells import board_cells
 from omniroute_site.dashboard.forms import AskForm
+from omniroute_site.dashboard.live import PAGES, everything
+from omniroute_site.dashboard.lockout_rows import nearest
 from omniroute_site.dashboard.rows import dom_id
-from omniroute_site.dashboard.selectors.board import read_board
 from omniroute_site.dashboard.selectors.impact import impact_of_opening
+from omniroute_site.dashboard.selectors.lockouts import read_lockouts
 from omniroute_site.dashboard.selectors.state import routes
 
 
@@ -84,21 +86,28 @@ def _done(chosen: Act, target: Target, form: AskForm, actor: str) -> bool:
 
 def _asked(request: ConsoleRequest, chosen: Act, target: Target, form: AskForm) -> HttpResponse:
     form.settle_focus()
+    back = _page_behind(request)
+    at_rest = {"provider": target.provider, "connection": target.connection, "model": target.model}
     context: Mapping[str, object] = {
         "viewer": viewer_of(request.user),
         "act": chosen,
         "target": target,
         "form": form,
         "impact": impact_of_opening(target.provider, timezone.now()) if chosen.name == "force-open" else [],
+        "back": back,
+        "rest": f"{reverse('dashboard:acts')}?{urlencode({**at_rest, 'focus': chosen.name})}",
+        "rest_page": reverse(f"dashboard:{back}"),
     }
     template = "dashboard/cells/ask.html" if request.htmx else "dashboard/ask.html"
     return render(request, template, context, status=422 if form.is_bound else 200)
 
 
 def _after(request: ConsoleRequest, chosen: Act, target: Target) -> HttpResponse:
-    """The controls at rest again, and the board as it is now; the focus goes back to where the operator was."""
+    """The controls at rest again, and the page as it is now; the focus goes back to where the operator was."""
+    back = _page_behind(request)
     if not request.htmx:
-        return HttpResponseRedirect(f"{reverse('dashboard:board')}#tile-{dom_id(target.provider)}")
+        place = f"#tile-{dom_id(target.provider)}" if back == "board" else ""
+        return HttpResponseRedirect(reverse(f"dashboard:{back}") + place)
     gone = chosen.name in ("unlock", "clear-cooldown", "unforce", "probe")
     controls = {
         "viewer": viewer_of(request.user),
@@ -107,7 +116,28 @@ def _after(request: ConsoleRequest, chosen: Act, target: Target) -> HttpResponse
         "focus": "" if gone else chosen.name,
     }
     answer = render(request, "dashboard/cells/acts.html", controls)
-    answer.write("".join(board_cells(None, read_board(timezone.now())).values()))
-    if gone:  # the button just used is no longer there: the focus goes to what it belonged to
-        trigger_client_event(answer, "console:focus", {"id": f"name-{dom_id(target.provider)}"}, after="settle")
+    answer.write("".join(everything(back, timezone.now()).values()))
+    if gone:  # the button just used is no longer there
+        trigger_client_event(answer, "console:focus", {"id": _nearby(back, target)}, after="settle")
     return answer
+
+
+def _page_behind(request: ConsoleRequest) -> str:
+    """The live page that the operator acts from, the board if it is none of them."""
+    given = request.POST if request.method == "POST" else request.GET
+    if given.get("back") in PAGES:
+        return given["back"]
+    address = urlsplit(request.htmx.current_url or request.headers.get("Referer", ""))
+    try:
+        name = resolve(address.path).url_name or ""
+    except Resolver404:
+        name = ""
+    return name if name in PAGES else "board"
+
+
+def _nearby(back: str, target: Target) -> str:
+    """What the focus goes to when its button is gone: what it belonged to, or what stands there now."""
+    if back != "lockouts":
+        return f"name-{dom_id(target.provider)}"
+    row = nearest(read_lockouts(timezone.now()).rows, (target.provider, target.connection, target.model))
+    return f"act-unlock-{row.key}" if row else "lockouts-title"
