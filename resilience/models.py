@@ -133,7 +133,11 @@ class ResilienceEvent(models.Model):
     class Meta:
         verbose_name = "event"
         ordering: ClassVar = ["-id"]
-        indexes: ClassVar = [models.Index(fields=["provider", "-id"], name="event_by_provider")]
+        indexes: ClassVar = [
+            models.Index(fields=["provider", "-id"], name="event_by_provider"),
+            models.Index(fields=["name", "-id"], name="event_by_name"),
+            models.Index(fields=["-id"], condition=~Q(actor=""), name="event_by_people"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M:%S} {self.name} {self.provider}"

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import resolve_url
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
@@ -37,8 +37,8 @@ class Viewer:
     may_configure: bool
 
 
-View = Callable[Concatenate[ConsoleRequest, P], HttpResponse]
-Guarded = Callable[Concatenate[HttpRequest, P], HttpResponse]
+View = Callable[Concatenate[ConsoleRequest, P], HttpResponseBase]
+Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
 def viewer_of(user: User) -> Viewer:
@@ -75,7 +75,7 @@ def for_staff(view: View[P]) -> Guarded[P]:
 
 def _only(allowed: Callable[[User], bool], view: View[P]) -> Guarded[P]:
     @wraps(view)
-    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         console: ConsoleRequest = request  # type: ignore[assignment]
         if not console.user.is_authenticated:
             return _to_login(console)

@@ -113,12 +113,13 @@ class FilterForm(forms.Form):
 
     def __init__(self, data: QueryDict, *, chains: Iterable[str], providers: Iterable[str]) -> None:
         super().__init__(data)
-        self._offer("chain", "any chain", chains, data)
-        self._offer("provider", "any provider", providers, data)
+        offer_names(self, "chain", "any chain", chains)
+        offer_names(self, "provider", "any provider", providers)
 
-    def _offer(self, name: str, anything: str, names: Iterable[str], data: QueryDict) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 (declared above; for the type checker)
-        # what is asked for may have been deleted from the configuration, not from the log
-        known = sorted({*names, *filter(None, [data.get(name, "")[:200]])})
-        field.choices = [("", anything), *((each, each) for each in known)]
+
+def offer_names(form: forms.Form, field_name: str, anything: str, names: Iterable[str]) -> None:
+    """Let a filter choose among names, or none; what it asks for may be gone from the configuration, not from the log."""
+    field = form.fields[field_name]
+    assert isinstance(field, forms.ChoiceField)  # noqa: S101 (declared so; for the type checker)
+    asked = str(form.data.get(field_name, ""))[:200]
+    field.choices = [("", anything), *((each, each) for each in sorted({*names, *filter(None, [asked])}))]

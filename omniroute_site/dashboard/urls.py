@@ -3,7 +3,7 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chain_editor, chains, explain, lockouts, patterns, requests
+from omniroute_site.dashboard.views import acts, board, chain_editor, chains, events, explain, lockouts, patterns, requests
 
 pages = [
     path("", board.board, name="board"),
@@ -18,6 +18,8 @@ pages = [
     path("explain/", explain.explain, name="explain"),
     path("lockouts/", lockouts.lockouts, name="lockouts"),
     path("lockouts/lock/", lockouts.lock, name="lock"),
+    path("events/", events.events, name="events"),
+    path("events/csv/", events.events_csv, name="events-csv"),
     path("patterns/", patterns.patterns, name="patterns"),
 ]
 

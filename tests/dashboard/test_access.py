@@ -13,6 +13,7 @@ PAGES = [
     "/requests/",
     "/explain/",
     "/lockouts/",
+    "/events/",
     "/live/board/",
     "/live/chains/",
     "/acts/?provider=openai",

@@ -18,6 +18,7 @@ PATHS = [
     "/requests/",
     "/explain/?model=gpt-4o&hold=openai",
     "/lockouts/",
+    "/events/?type=people",
     "/patterns/",
     "/login/",
     "/password/",

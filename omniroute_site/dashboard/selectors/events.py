@@ -1,15 +1,18 @@
-"""Events as the ticker tells them."""
+"""Events as the ticker and the events page tell them."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils.dateparse import parse_datetime
 
 from omniroute_site.dashboard.board_rows import EventRow
+from omniroute_site.dashboard.event_filter import EventFilter
 from omniroute_site.dashboard.rows import BREAKER_TONES
 from resilience.core.kinds import RULES, Kind
 from resilience.models import ResilienceEvent
 
 LATEST = 30
+PAGE_SIZE = 50
 LABELLED = frozenset(kind.value for kind in Kind)
 STATE_VERBS = {"CLOSED": "closed", "DEGRADED": "degraded", "OPEN": "open", "HALF_OPEN": "half-open"}
 
@@ -17,6 +20,21 @@ STATE_VERBS = {"CLOSED": "closed", "DEGRADED": "degraded", "OPEN": "open", "HALF
 def latest_events(limit: int = LATEST) -> tuple[EventRow, ...]:
     """The newest events, newest first."""
     return tuple(told(event) for event in ResilienceEvent.objects.order_by("-id")[:limit])
+
+
+@dataclass(frozen=True, slots=True)
+class EventList:
+    """A page of events; `older` is where the next one begins."""
+
+    rows: tuple[EventRow, ...]
+    older: int | None = None
+
+
+def read_events(kept: EventFilter) -> EventList:
+    """One page of events, newest first."""
+    rows = [told(event) for event in kept.rows()[: PAGE_SIZE + 1]]
+    more = len(rows) > PAGE_SIZE
+    return EventList(tuple(rows[:PAGE_SIZE]), rows[PAGE_SIZE - 1].id if more else None)
 
 
 def told(event: ResilienceEvent) -> EventRow:

@@ -79,6 +79,12 @@ def full(moment: datetime) -> str:
 
 
 @register.filter
+def day(moment: datetime) -> str:
+    """`Nov 30`: the year stands in the title."""
+    return f"{moment.astimezone(UTC):%b %d}"
+
+
+@register.filter
 def lasting(value: timedelta) -> str:
     """A length of time in words."""
     return spelled(value)
