@@ -15,6 +15,7 @@ APPS = ("resilience", "routing")
 READ = "resilience.view_breakerstate"
 OPERATE = "resilience.change_breakerstate"
 CONFIGURE = "routing.change_fallbackchain"
+ISSUE_KEYS = "routing.change_clientkey"
 
 User = AbstractBaseUser | AnonymousUser
 
@@ -32,6 +33,11 @@ def may_operate(user: User) -> bool:
 def may_configure(user: User) -> bool:
     """Whether this person may edit providers and chains."""
     return _has(user, CONFIGURE)
+
+
+def may_issue_keys(user: User) -> bool:
+    """Whether this person may make, switch and delete client keys: with one of scope `operate` scripts act."""
+    return _has(user, ISSUE_KEYS)
 
 
 def _has(user: User, permission: str) -> bool:

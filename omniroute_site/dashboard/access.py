@@ -35,6 +35,7 @@ class Viewer:
     name: str
     may_operate: bool
     may_configure: bool
+    may_issue_keys: bool
 
 
 View = Callable[Concatenate[ConsoleRequest, P], HttpResponseBase]
@@ -44,7 +45,10 @@ Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 def viewer_of(user: User) -> Viewer:
     """What this person may do."""
     return Viewer(
-        name=user.get_username(), may_operate=people.may_operate(user), may_configure=people.may_configure(user)
+        name=user.get_username(),
+        may_operate=people.may_operate(user),
+        may_configure=people.may_configure(user),
+        may_issue_keys=people.may_issue_keys(user),
     )
 
 
@@ -66,6 +70,11 @@ def for_operators(view: View[P]) -> Guarded[P]:
 def for_configurers(view: View[P]) -> Guarded[P]:
     """Let in who may edit chains."""
     return _only(lambda user: may_see(user) and people.may_configure(user), view)
+
+
+def for_key_issuers(view: View[P]) -> Guarded[P]:
+    """Let in who may make, switch and delete client keys."""
+    return _only(lambda user: may_see(user) and people.may_issue_keys(user), view)
 
 
 def for_staff(view: View[P]) -> Guarded[P]:

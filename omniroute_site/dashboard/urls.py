@@ -3,7 +3,7 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chain_editor, chains, events, explain, lockouts, patterns, requests
+from omniroute_site.dashboard.views import acts, board, chain_editor, chains, events, explain, keys, lockouts, patterns, requests
 
 pages = [
     path("", board.board, name="board"),
@@ -20,6 +20,9 @@ pages = [
     path("lockouts/lock/", lockouts.lock, name="lock"),
     path("events/", events.events, name="events"),
     path("events/csv/", events.events_csv, name="events-csv"),
+    path("keys/", keys.keys, name="keys"),
+    path("keys/new/", keys.create, name="create-key"),
+    path("keys/<int:key_id>/", keys.act, name="key"),
     path("patterns/", patterns.patterns, name="patterns"),
 ]
 

@@ -11,9 +11,9 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from resilience.bulk import Given, Work
-from routing import crypto
 from routing.admin.forms import ClientKeyForm
 from routing.admin.reasoned import ReasonedAdmin, record
+from routing.client_keys import give_secret
 from routing.models import ClientKey
 
 
@@ -37,7 +37,7 @@ class ClientKeyAdmin(ReasonedAdmin):
 
     def save_model(self, request: HttpRequest, obj: ClientKey, form: Any, change: bool) -> None:  # noqa: FBT001 (Django's signature)
         """Generate a new key's secret and show it, this once."""
-        secret = None if change else _generate(obj)
+        secret = None if change else give_secret(obj)
         super().save_model(request, obj, form, change)
         if secret:
             _show(self, request, obj, secret)
@@ -49,7 +49,7 @@ class ClientKeyAdmin(ReasonedAdmin):
 
         def act(key: ClientKey, actor: str, reason: str, given: Given) -> None:
             del given
-            made.append((key, _generate(key)))
+            made.append((key, give_secret(key)))
             key.save(update_fields=["key_hash", "key_hint"])
             record(key, "secret replaced", actor, reason)
 
@@ -64,12 +64,6 @@ class ClientKeyAdmin(ReasonedAdmin):
             for key, secret in made:
                 _show(self, request, key, secret)
         return asked
-
-
-def _generate(key: ClientKey) -> str:
-    secret = crypto.generate_client_key()
-    key.key_hash, key.key_hint = crypto.hash_client_key(secret), crypto.hint(secret)
-    return secret
 
 
 def _show(key_admin: ClientKeyAdmin, request: HttpRequest, key: ClientKey, secret: str) -> None:

@@ -92,6 +92,8 @@
 
   document.addEventListener("console:focus", (event) => document.getElementById(event.detail.id)?.focus());
 
+  document.addEventListener("focusin", (event) => { if (event.target.matches("[data-secret]")) event.target.select(); });
+
   // answers and failures of htmx requests
 
   document.addEventListener("htmx:afterSwap", () => { if (!document.querySelector("#pill")) return; mirrorTitle(); });

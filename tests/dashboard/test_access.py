@@ -14,6 +14,7 @@ PAGES = [
     "/explain/",
     "/lockouts/",
     "/events/",
+    "/keys/",
     "/live/board/",
     "/live/chains/",
     "/acts/?provider=openai",

@@ -12,7 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 from omniroute_site.dashboard.acts import Target, acts_of
 from omniroute_site.dashboard.chain_cells import draw_lane
 from omniroute_site.dashboard.chain_rows import Lane
+from omniroute_site.dashboard.key_rows import KeyAct, KeyRow, acts_on
 from omniroute_site.dashboard.selectors.events import label_of, spelled
+from routing.models.key import Scope
 
 register = template.Library()
 
@@ -110,6 +112,18 @@ def grouped(value: int | None) -> str:
 def kind(value: str) -> str:
     """A kind of failure in the operators' words."""
     return label_of(value)
+
+
+@register.filter
+def scope(value: str) -> str:
+    """What a scope of a key opens; itself if this version does not know it."""
+    return str(dict(Scope.choices).get(value, value))
+
+
+@register.filter
+def key_acts(row: KeyRow) -> tuple[KeyAct, ...]:
+    """What can be done to a key as it is."""
+    return acts_on(row)
 
 
 @register.filter
