@@ -24,6 +24,7 @@ from channels.security.websocket import AllowedHostsOriginValidator
 from django.conf import settings
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from omniroute_site import background
 from omniroute_site.dashboard.consumers import websocket_urlpatterns
 from omniroute_site.front import Front, Lifespan, WebSocketFront
 from omniroute_site.roles import Role
@@ -33,6 +34,7 @@ from routing import proxy
 
 def build_application(role: Role) -> ProtocolTypeRouter:
     """The whole application as far as a process of this role serves it."""
+    background.serve_as(role)
     pages: Any = ProxyHeadersMiddleware(with_static_files(django_application), settings.FORWARDED_ALLOW_IPS)
     sockets: Any = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
     return ProtocolTypeRouter(

@@ -1,4 +1,4 @@
-"""What runs beside the requests, once per event loop: state sync, routing table poll, request log writer.
+"""What runs beside the requests, once per event loop: state sync, routing table poll, request log writer, heartbeat.
 
 uvicorn tells us when to begin (ASGI lifespan); daphne does not, so the first request begins it there.
 """
@@ -7,14 +7,22 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from omniroute_site.roles import Role
 from resilience import sync
-from routing import requestlog, table
+from routing import heartbeat, requestlog, table
 
 logger = logging.getLogger(__name__)
 
 FLUSH_TIMEOUT = 8.0  # s per part; a database that hangs must not keep the process from ending
 
 _start: asyncio.Task[None] | None = None
+_role = Role.ALL
+
+
+def serve_as(role: Role) -> None:
+    """Say what this process serves, for the row that it keeps of itself."""
+    global _role  # noqa: PLW0603 (one per process)
+    _role = role
 
 
 def running() -> bool:
@@ -40,6 +48,7 @@ async def _start_all() -> None:
     await table.start()
     await sync.start()
     await requestlog.start()
+    await heartbeat.start(_role)
 
 
 async def shutdown() -> None:
@@ -48,7 +57,12 @@ async def shutdown() -> None:
     if _start is None:
         return
     _start = None
-    for name, stop in (("state", sync.stop), ("request log", requestlog.stop), ("routing table", table.stop)):
+    for name, stop in (
+        ("state", sync.stop),
+        ("request log", requestlog.stop),
+        ("routing table", table.stop),
+        ("heartbeat", heartbeat.stop),
+    ):
         await _stop(name, stop)
 
 

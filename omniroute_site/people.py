@@ -54,7 +54,9 @@ def ensure_groups(sender: AppConfig, **_: object) -> None:
     of_ours = Permission.objects.filter(content_type__app_label__in=APPS)
     # the state's rows are changed through actions only, so operators need no add and delete there
     acting = Q(codename__startswith="view_") | Q(codename__startswith="change_")
-    configuring = Q(content_type__app_label="routing") & ~Q(content_type__model__in=["requestlog", "tableversion"])
+    configuring = Q(content_type__app_label="routing") & ~Q(
+        content_type__model__in=["requestlog", "tableversion", "servingprocess"]
+    )
     viewers, _created = Group.objects.get_or_create(name=VIEWERS)
     viewers.permissions.add(*of_ours.filter(codename__startswith="view_"))
     operators, _created = Group.objects.get_or_create(name=OPERATORS)

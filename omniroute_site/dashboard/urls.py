@@ -23,6 +23,7 @@ pages = [
     path("keys/", keys.keys, name="keys"),
     path("keys/new/", keys.create, name="create-key"),
     path("keys/<int:key_id>/", keys.act, name="key"),
+    path("processes/", processes.processes, name="processes"),
     path("patterns/", patterns.patterns, name="patterns"),
 ]
 

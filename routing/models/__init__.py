@@ -3,6 +3,7 @@
 from routing.models.chain import FallbackChain, FallbackEntry, Strategy
 from routing.models.key import ClientKey, Scope
 from routing.models.log import Outcome, RequestLog
+from routing.models.process import ServingProcess
 from routing.models.provider import RULE_KINDS, Connection, ErrorRule, Format, Provider, StreamRescue, UpstreamModel
 from routing.models.settings import GatewaySettings, OnContentFilter, TableVersion
 from routing.models.unmatched import UnmatchedError
@@ -21,6 +22,7 @@ __all__ = [
     "Provider",
     "RequestLog",
     "Scope",
+    "ServingProcess",
     "Strategy",
     "StreamRescue",
     "TableVersion",

@@ -62,6 +62,7 @@ class RequestLog(models.Model):
             models.Index(fields=("chain", "id"), name="requestlog_chain"),
             models.Index(fields=("provider", "id"), name="requestlog_provider"),
             models.Index(fields=("outcome", "id"), name="requestlog_outcome"),
+            models.Index(fields=("key_name", "id"), name="requestlog_key"),
         )
         constraints = (one_of("requestlog", "outcome", Outcome.values),)
 

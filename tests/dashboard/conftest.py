@@ -17,7 +17,7 @@ from resilience.core.kinds import Kind
 from resilience.core.lockout import Lockout
 from resilience.core.state import Breaker, State
 from routing.ids import uuid7_floor
-from routing.models import Connection, FallbackChain, FallbackEntry, Provider, RequestLog
+from routing.models import Connection, FallbackChain, FallbackEntry, Provider, RequestLog, ServingProcess
 
 Write = Callable[..., None]
 
@@ -135,3 +135,15 @@ def log(at: datetime | None = None, targets: list[dict[str, Any]] | None = None,
         "cost": None, "error": "",
     }  # fmt: skip
     return RequestLog.objects.create(**(values | more))
+
+
+def add_process(name: str = "one", *, silent: float = 0.5, lag: float | None = 0.4, **more: Any) -> ServingProcess:
+    now = timezone.now()
+    beat_at = now - timedelta(seconds=silent)
+    values: dict[str, Any] = {
+        "id": name, "host": "gateway-1", "pid": 4242, "role": "all", "started_at": now - timedelta(hours=3),
+        "beat_at": beat_at, "synced_at": None if lag is None else beat_at - timedelta(seconds=lag),
+        "state_version": 12, "table_version": 2**60, "table_loaded_at": now, "in_flight": 3, "database_ok": True,
+        "backlog": 0, "log_waiting": 2, "log_dropped": 0, "draining": False,
+    }  # fmt: skip
+    return ServingProcess.objects.create(**(values | more))

@@ -15,6 +15,7 @@ PAGES = [
     "/lockouts/",
     "/events/",
     "/keys/",
+    "/processes/",
     "/live/board/",
     "/live/chains/",
     "/acts/?provider=openai",

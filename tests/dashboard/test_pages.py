@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from routing import client_keys
 from routing.models import FallbackChain, FallbackEntry
-from tests.dashboard.conftest import add_provider, attempt, cooling, locked, log, opened, write
+from tests.dashboard.conftest import add_process, add_provider, attempt, cooling, locked, log, opened, write
 
 PATHS = [
     "/",
@@ -21,6 +21,7 @@ PATHS = [
     "/lockouts/",
     "/events/?type=people",
     "/keys/",
+    "/processes/",
     "/patterns/",
     "/login/",
     "/password/",
@@ -128,7 +129,7 @@ def count_queries(read: Callable[[], object]) -> int:
 
 COUNTED = [
     *("/", "/live/board/", "/chains/", "/live/chains/", "/requests/", "/patterns/", "/explain/?model=gpt-4o"),
-    *("/lockouts/", "/live/lockouts/", "/events/", "/keys/"),
+    *("/lockouts/", "/live/lockouts/", "/events/", "/keys/", "/processes/", "/live/processes/"),
 ]
 
 
@@ -136,6 +137,7 @@ COUNTED = [
 def test_the_number_of_queries_does_not_grow_with_the_rows(operator: Client, fleet: FallbackChain, path: str) -> None:
     log()
     write(lockouts=(locked("groq", "main", "m"),))
+    add_process("first")
     few = count_queries(lambda: operator.get(path))
     for number in range(12):
         slug = f"more-{number}"
@@ -145,6 +147,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(operator: Client, fle
         FallbackEntry.objects.create(chain=chain, provider=fleet.entries.all()[0].provider, connection=None)
         write(breakers=(opened(slug),), cooldowns=(cooling(slug, "main"),), lockouts=(locked(slug, "spare", "m"),))
         log(targets=[attempt(slug)], provider=slug)
+        add_process(slug)
         client_keys.create(slug, scopes=["chat"], models=["*"], requests_per_minute=0, actor="bob", reason="because")
     assert count_queries(lambda: operator.get(path)) <= few
     assert few <= 20

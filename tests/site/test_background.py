@@ -6,7 +6,7 @@ import pytest
 
 from omniroute_site import background
 from resilience import sync
-from routing import requestlog, table
+from routing import heartbeat, requestlog, table
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     noted: list[str] = []
 
     def part(name: str, *, fails: bool = False) -> object:
-        async def run() -> None:
+        async def run(*_role: object) -> None:
             await asyncio.sleep(0)
             noted.append(name)
             if fails:
@@ -23,7 +23,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return run
 
-    for module, name in ((table, "table"), (sync, "state"), (requestlog, "log")):
+    for module, name in ((table, "table"), (sync, "state"), (requestlog, "log"), (heartbeat, "heart")):
         monkeypatch.setattr(module, "start", part(f"start {name}"))
         monkeypatch.setattr(module, "stop", part(f"stop {name}", fails=name == "state"))
     monkeypatch.setattr(background, "_start", None)
@@ -33,7 +33,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 async def test_many_first_requests_start_once(calls: list[str]) -> None:
     await asyncio.gather(*(background.ensure_started() for _ in range(10)))
 
-    assert calls == ["start table", "start state", "start log"]
+    assert calls == ["start table", "start state", "start log", "start heart"]
     assert background.running()
 
 
@@ -44,7 +44,7 @@ async def test_state_is_flushed_first_and_a_failure_keeps_nobody_from_flushing(c
     await background.shutdown()
     await background.shutdown()
 
-    assert calls == ["stop state", "stop log", "stop table"]
+    assert calls == ["stop state", "stop log", "stop table", "stop heart"]
     assert not background.running()
 
 
@@ -70,4 +70,4 @@ async def test_a_caller_that_leaves_does_not_stop_the_start(calls: list[str]) ->
 
     await background.ensure_started()
 
-    assert calls == ["start table", "start state", "start log"]
+    assert calls == ["start table", "start state", "start log", "start heart"]
