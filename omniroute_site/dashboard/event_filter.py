@@ -117,7 +117,7 @@ class EventFilterForm(forms.Form):
     before = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1, widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict, *, providers: Iterable[str]) -> None:
-        super().__init__(data, auto_id="events-%s")
+        super().__init__(data, auto_id="events-%s", label_suffix="")
         offer_names(self, "provider", "any provider", providers)
 
     @property

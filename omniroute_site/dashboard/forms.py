@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from omniroute_site.dashboard.selectors.requests import Filter
 from routing.models import Outcome
 
 UNITS = {
@@ -109,12 +110,28 @@ class FilterForm(forms.Form):
     chain = forms.ChoiceField(required=False)
     provider = forms.ChoiceField(required=False)
     outcome = forms.ChoiceField(required=False, choices=[("", "any outcome"), *Outcome.choices])
+    key = forms.ChoiceField(required=False)
+    text = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Id, model or error",
+        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    rescued = forms.BooleanField(required=False, label="rescued only")
     before = forms.UUIDField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: QueryDict, *, chains: Iterable[str], providers: Iterable[str]) -> None:
-        super().__init__(data)
+    def __init__(
+        self, data: QueryDict, *, chains: Iterable[str], providers: Iterable[str], keys: Iterable[str]
+    ) -> None:
+        super().__init__(data, auto_id="requests-%s", label_suffix="")
         offer_names(self, "chain", "any chain", chains)
         offer_names(self, "provider", "any provider", providers)
+        offer_names(self, "key", "any key", keys)
+
+    @property
+    def kept(self) -> Filter:
+        """What was asked for; everything if that made no sense."""
+        return Filter(**self.cleaned_data) if self.is_valid() else Filter()
 
 
 def offer_names(form: forms.Form, field_name: str, anything: str, names: Iterable[str]) -> None:

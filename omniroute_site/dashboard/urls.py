@@ -14,6 +14,7 @@ pages = [
     path("chains/new/", chain_editor.new_chain, name="new-chain"),
     path("chains/<int:chain_id>/", chain_editor.chain, name="chain"),
     path("requests/", requests.requests, name="requests"),
+    path("requests/newer/", requests.newer, name="requests-newer"),
     path("requests/<uuid:request_id>/", requests.one_request, name="request"),
     path("explain/", explain.explain, name="explain"),
     path("lockouts/", lockouts.lockouts, name="lockouts"),

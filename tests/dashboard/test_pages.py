@@ -129,7 +129,7 @@ def count_queries(read: Callable[[], object]) -> int:
 
 COUNTED = [
     *("/", "/live/board/", "/chains/", "/live/chains/", "/requests/", "/patterns/", "/explain/?model=gpt-4o"),
-    *("/lockouts/", "/live/lockouts/", "/events/", "/keys/", "/processes/", "/live/processes/"),
+    *("/lockouts/", "/live/lockouts/", "/events/", "/keys/", "/processes/", "/live/processes/", "/live/requests/"),
 ]
 
 
