@@ -43,10 +43,10 @@ keys: [{{name: browser, key: {key}, scopes: [chat, read, operate]}}]
 class Stage(Site):
     """The site with simulated providers behind it, and who calls it."""
 
-    def ask(self, model: str = "gpt-4o") -> int:
+    def ask(self, model: str = "gpt-4o", *, key: str = KEY) -> int:
         """Send one chat request as an app does; return the status."""
         body = {"model": model, "messages": [{"role": "user", "content": "Hello"}]}
-        return self._call(f"{self.url}/v1/chat/completions", body, "POST")
+        return self._call(f"{self.url}/v1/chat/completions", body, "POST", key)
 
     def behave(self, key: str, **behaviour: Any) -> None:
         """Tell a simulated provider what to do for calls with this key."""
@@ -63,12 +63,12 @@ class Stage(Site):
             self.act(f"breakers/{provider}/reset/")
         self.act("lockouts/unlock/", provider="openai", connection="main", model="gpt-4o")
 
-    def _call(self, url: str, body: Any, method: str) -> int:
+    def _call(self, url: str, body: Any, method: str, key: str = KEY) -> int:
         request = urllib.request.Request(  # noqa: S310 (our own servers)
             url,
             data=None if body is None else json.dumps(body).encode(),
             method=method,
-            headers={"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"},
+            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"},
         )
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310

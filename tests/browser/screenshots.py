@@ -17,7 +17,12 @@ from tests.browser.harness import CHROMIUM, CHROMIUM_ARGUMENTS, Site, log_in
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 WIDTHS = {1440: 960, 800: 1100, 360: 780}
 SCHEMES = ("light", "dark")
-PAGES = {"board": "/", "chains": "/chains/", "requests": "/requests/"}
+PAGES = {
+    "board": "/", "chains": "/chains/", "requests": "/requests/", "lockouts": "/lockouts/", "events": "/events/",
+    "explain": "/explain/?model=gpt-4o&hold=anthropic&kind=transient&target=gemini/us-east/gemini-2.5-pro&later=5+min",
+    "keys": "/keys/", "processes": "/processes/",
+}  # fmt: skip
+LIVE = ("/", "/chains/", "/requests/", "/lockouts/", "/processes/")
 
 
 def page_of(browser: Browser, site: Site, scheme: str, width: int) -> BrowserContext:
@@ -35,7 +40,7 @@ def shoot(context: BrowserContext, path: str, file: Path, *, whole: bool) -> Non
     """Take one picture, once the page is live."""
     page = context.pages[0]
     page.goto(path)
-    if path in ("/", "/chains/"):
+    if path in LIVE:
         page.wait_for_selector('[data-live="live"]')
     page.wait_for_timeout(400)
     page.screenshot(path=str(file), full_page=whole)

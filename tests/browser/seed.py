@@ -29,8 +29,17 @@ from resilience.core.state import Breaker, Lease, State
 from resilience.core.window import Window
 from resilience.models import BreakerState, ModelLockout, ResilienceEvent
 from resilience.models import Cooldown as CooldownRow
+from routing import client_keys
 from routing.ids import uuid7_floor
-from routing.models import Connection, FallbackChain, FallbackEntry, Provider, RequestLog
+from routing.models import (
+    ClientKey,
+    Connection,
+    FallbackChain,
+    FallbackEntry,
+    Provider,
+    RequestLog,
+    ServingProcess,
+)
 from tests.browser import PASSWORD
 
 FLEET = {
@@ -58,7 +67,7 @@ def clean() -> None:
     """Remove everything the console shows."""
     for table in (RequestLog, ResilienceEvent, ModelLockout, CooldownRow, BreakerState):
         table.objects.all().delete()
-    for table in (FallbackEntry, FallbackChain, Connection, Provider):
+    for table in (FallbackEntry, FallbackChain, Connection, Provider, ClientKey, ServingProcess):
         table.objects.all().delete()
 
 
@@ -92,6 +101,37 @@ def fleet(extra: int = 0) -> None:
                 weight=3 - position if strategy == "weighted" else 1,
                 enabled=not (model == "gpt-4o" and slug == "groq"),
             )
+
+
+def keys() -> None:
+    """Who calls: one that is used, one of a script, one switched off."""
+    made = (
+        ("support-bot", ["chat"], ["*"], 600),
+        ("nightly-report", ["chat"], ["cheap", "gpt-4o*"], 0),
+        ("grafana", ["read"], ["*"], 0),
+        ("old-prototype", ["chat"], ["*"], 60),
+    )
+    for name, scopes, models, rate in made:
+        client_keys.create(
+            name, scopes=scopes, models=models, requests_per_minute=rate, actor="alice", reason="a key for each app"
+        )
+    old = ClientKey.objects.get(name="old-prototype")
+    client_keys.switch(old.pk, enabled=False, actor="alice", reason="nobody uses it")
+
+
+def processes(now: datetime, *, burning: bool) -> None:
+    """Two more hosts beside the process that is looked at; on fire one is behind, and one was killed."""
+    spoke = {"gateway-a": (1.0, 0.4), "gateway-b": (1.5, 3.2 if burning else 0.7)}
+    if burning:
+        spoke["gateway-c"] = (38.0, 0.2)
+    for number, (host, (silent, lag)) in enumerate(spoke.items(), 1):
+        beat_at = now - timedelta(seconds=silent)
+        ServingProcess.objects.create(
+            id=f"seed-{number}", host=host, pid=2000 + number, role="proxy", started_at=now - timedelta(hours=5 * number),
+            beat_at=beat_at, synced_at=beat_at - timedelta(seconds=lag), state_version=42, table_version=2**60,
+            table_loaded_at=now - timedelta(minutes=3), in_flight=12 * number, database_ok=True, backlog=0,
+            log_waiting=number, log_dropped=0, draining=False,
+        )  # fmt: skip
 
 
 def target(provider: str, model: str, started: float, took: float, kind: str = "", **more: Any) -> dict[str, Any]:
@@ -221,6 +261,8 @@ def seed(scenario: str) -> None:
     if scenario == "empty":
         return
     fleet(extra=41 if scenario == "many" else 0)
+    keys()
+    processes(now, burning=scenario != "healthy")
     requests(now, burning=scenario != "healthy")
     if scenario != "healthy":
         fire(now)

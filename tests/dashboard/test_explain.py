@@ -78,7 +78,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(
     operator: Client, fleet: FallbackChain, registry: Registry, data: dict[str, str], says: str, field: str
 ) -> None:
     page = ask(operator, status=422, **data)
-    error = re.search(rf'<div class="errors" id="\w+-{field}_error">(.*?)</div>', page, re.DOTALL)
+    error = re.search(rf'id="\w+-{field}_error">(.*?)</ul>', page, re.DOTALL)
     assert error is not None
     assert says in error[1]
 
