@@ -111,7 +111,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # a file, not memory: writer threads have connections of their own; one per process, so that runs do not meet
     DATABASES["default"]["TEST"] = {"NAME": str(BASE_DIR / "var" / f"test-{os.getpid()}.sqlite3")}
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    # Each of the few long-lived threads (state, log, table, pages, consumers) holds one connection at a time.
+    # Each of the few long-lived threads (state, log, table, heartbeat, pages, consumers) holds one connection at a time.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("pool", {"min_size": 1, "max_size": 10, "timeout": 10})
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 else:

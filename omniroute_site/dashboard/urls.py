@@ -3,7 +3,19 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chain_editor, chains, events, explain, keys, lockouts, patterns, requests
+from omniroute_site.dashboard.views import (
+    acts,
+    board,
+    chain_editor,
+    chains,
+    events,
+    explain,
+    keys,
+    lockouts,
+    patterns,
+    processes,
+    requests,
+)
 
 pages = [
     path("", board.board, name="board"),

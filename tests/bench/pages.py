@@ -21,6 +21,18 @@ SPAN = timedelta(days=10)
 LIMIT = 0.150  # s of server time a page may take
 ROUNDS = 15
 BATCH = 20_000
+NO_PAGES = ("acts", "act", "patterns", "lock", "create-key", "events-csv", "requests-newer")
+FILTERED = (
+    ("/requests/", "outcome=failed"),
+    ("/requests/", "key=app-3"),
+    ("/requests/", "text=upstream_error"),
+    ("/requests/", "text=nothing+like+that"),
+    ("/events/", "type=cooldowns"),
+    ("/events/", "type=people"),
+    ("/events/", "actor=nobody"),
+    ("/events/", "provider=p07&until=2020-01-01T00:00"),
+    ("/explain/", "model=model-000&hold=p00&later=1+min"),
+)
 ROOM_FOR_ROUNDS = 3  # the first are not measured: caches and connections warm up
 
 
@@ -146,9 +158,14 @@ def paths() -> list[str]:
             name: {"request_id": request.pk, "chain_id": chain.pk, "page": "board", "slug": provider.slug}.get(name)
             for name in page.pattern.converters
         }
-        if page.name not in ("acts", "act", "patterns") and None not in arguments.values():
+        if page.name not in NO_PAGES and None not in arguments.values():
             found.append(reverse(f"dashboard:{page.name}", kwargs=arguments))
-    return [*found, "/live/chains/", f"/requests/?chain={chain.model}", "/requests/?outcome=failed"]
+    return [
+        *found,
+        *(f"{path}?{query}" for path, query in FILTERED),
+        f"/requests/?chain={chain.model}",
+        "/live/chains/",
+    ]
 
 
 def measure(path: str) -> Timing:

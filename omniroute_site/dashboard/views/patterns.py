@@ -1,16 +1,20 @@
 """Every component in every state, for those who change them."""
 
+from datetime import datetime
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from omniroute_site.dashboard import samples
+from omniroute_site.dashboard import record_samples, samples
 from omniroute_site.dashboard.access import ConsoleRequest, for_staff, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Target
-from omniroute_site.dashboard.board_rows import Board, Numbers, Phrase, Verdict
+from omniroute_site.dashboard.board_rows import Board, Count, Numbers, Phrase, Verdict
 from omniroute_site.dashboard.chain_draft import forms_of, sent
 from omniroute_site.dashboard.chain_rows import Lane
+from omniroute_site.dashboard.forms import LockAnyForm
+from omniroute_site.dashboard.key_forms import KeyForm
 from omniroute_site.dashboard.selectors.requests import Filter, RequestList
 from routing.table import RoutingTable
 
@@ -34,10 +38,31 @@ def patterns(request: ConsoleRequest) -> HttpResponse:
         "asks": _asks(),
         "lanes": lanes,
         "editor": _editor(lanes[0]),
+        "records": _records(now),
         "requests": RequestList(()),
         "kept": Filter(),
     }
     return render(request, "dashboard/patterns.html", context)
+
+
+def _records(now: datetime) -> dict[str, object]:
+    """Lists of what happened or exists, and the forms that add to them sent empty."""
+    key_form = KeyForm({}, auto_id="sample-key-%s")
+    lock_form = LockAnyForm({}, auto_id="sample-lock-%s", connections=["openai/main"])
+    key_form.is_valid()
+    lock_form.is_valid()
+    return {
+        "requests": record_samples.requests(now),
+        "newer": Count(12),
+        "explained": record_samples.explained(now),
+        "lockouts": record_samples.lockouts(now),
+        "lock_form": lock_form,
+        "events": record_samples.event_list(now),
+        "keys": record_samples.keys(now),
+        "key_form": key_form,
+        "made": (record_samples.keys(now)[0], "sk-or-shown-once-and-never-again"),
+        "processes": record_samples.processes(now),
+    }
 
 
 def _editor(lane: Lane) -> dict[str, object]:
