@@ -9,8 +9,10 @@ from typing import Any
 from resilience.core.permit import NEEDS_LEASE, Refusal
 from resilience.livecopy import LiveCopy
 from routing import gate
+from routing.adapters.base import ClientRequest
 from routing.chains import Target, resolve, targets
-from routing.errors import invalid_request
+from routing.dialects.chat import ChatCompletions
+from routing.errors import GatewayError, invalid_request
 from routing.journal import seconds_until
 from routing.live import Live
 from routing.strategies import Surroundings
@@ -25,6 +27,7 @@ def explain(
     now: datetime,
     *,
     seed: int | None = None,
+    request: ClientRequest | None = None,
 ) -> dict[str, Any]:
     """The targets for `body["model"]` in order, each admitted or with the gate that is shut.
 
@@ -41,7 +44,10 @@ def explain(
         "model": model,
         "chain": None if route.direct else route.name,
         "strategy": route.strategy,
-        "targets": [_target(target, registry, untouched, now) for target in targets(route, table, around)],
+        "targets": [
+            _target(target, registry, untouched, now) | (_translated(target, request) if request else {})
+            for target in targets(route, table, around)
+        ],
     }
 
 
@@ -59,3 +65,13 @@ def _target(target: Target, registry: LiveCopy, traffic: Live, now: datetime) ->
         "until": until.isoformat() if until else None,
         "retry_after": seconds_until(until, now) if until else None,
     }
+
+
+def _translated(target: Target, request: ClientRequest) -> dict[str, Any]:
+    """What the translation leaves out, and why it refuses: then the request ends there, with 400."""
+    try:
+        exchange = ChatCompletions().pair(request, target, None)
+        exchange.request()
+    except GatewayError as error:
+        return {"dropped": (), "refused": error.message}
+    return {"dropped": tuple(exchange.dropped_params), "refused": ""}

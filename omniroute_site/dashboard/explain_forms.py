@@ -11,7 +11,8 @@ from omniroute_site.dashboard.explain_rows import Candidate
 from omniroute_site.dashboard.forms import LengthField
 from resilience.core.kinds import RULES, BreakerEffect, Kind
 from resilience.core.permit import Pair
-from routing.dialects.chat import parse_object
+from routing.adapters.base import ClientRequest
+from routing.dialects.chat import ChatCompletions, parse_object
 from routing.errors import GatewayError
 from routing.what_if import Failing, Supposition
 
@@ -37,17 +38,23 @@ class QuestionForm(forms.Form):
         required=False,
         max_length=LONGEST_BODY,
         label="Or the body of a request",
-        help_text="Only its model counts; nothing of it is sent, kept or logged.",
+        help_text="Of chat completions. Nothing of it is sent, kept or logged.",
         widget=forms.Textarea(attrs={"class": "input mono", "rows": 5, "spellcheck": "false"}),
     )
 
+    request: ClientRequest | None = None
+    """The pasted body, if it is a whole request."""
+
     def clean_body(self) -> str:
         """The model that the body names, read as the gateway reads it; empty without a body."""
-        text: str = self.cleaned_data["body"]
+        text = self.cleaned_data["body"].encode("utf-8", "replace")
         if not text.strip():
             return ""
         try:
-            model = parse_object(text.encode("utf-8", "replace")).get("model")
+            document = parse_object(text)
+            model = document.get("model")
+            if "messages" in document:
+                self.request = ChatCompletions().parse(text, {})
         except GatewayError as error:
             raise forms.ValidationError(error.message) from None
         if not isinstance(model, str) or not model:

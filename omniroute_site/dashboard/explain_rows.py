@@ -50,7 +50,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One target in the order in which it would be tried; `then` is what would become of it, if something is supposed."""
+    """One target in the order in which it would be tried.
+
+    `then`: what would become of it, if something is supposed. `dropped`, `refused`: of a pasted body, what this target
+    would not be told, and why it could not be told the rest: then the request ends there.
+    """
 
     provider: str
     connection: str
@@ -58,6 +62,8 @@ class Candidate:
     now: Gate
     then: Gate | None = None
     first: bool = False
+    dropped: tuple[str, ...] = ()
+    refused: str = ""
 
     @property
     def gate(self) -> Gate:

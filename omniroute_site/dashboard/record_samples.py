@@ -39,13 +39,16 @@ def event_list(at: datetime) -> EventList:
 def keys(at: datetime) -> tuple[KeyRow, ...]:
     """Return a key that is used, one of a script, and one switched off."""
 
-    def key(number: int, name: str, scopes: tuple[str, ...], models: tuple[str, ...], rate: int, used: Count) -> KeyRow:
-        return KeyRow(number, name, "a4Kl", scopes, models, rate, number != 3, soon(-86_400 * number, at), used)
+    def key(
+        number: int, name: str, used: Count, *scopes: str, models: tuple[str, ...] = ("*",), rate: int = 0
+    ) -> KeyRow:
+        made_at = soon(-86_400 * number, at)
+        return KeyRow(number, name, "a4Kl", scopes, models, rate, number != 3, made_at, used)
 
     return (
-        key(1, "support-bot", ("chat",), ("*",), 600, Count(5_000, more=True)),
-        key(2, "nightly-report", ("chat", "read"), ("cheap", "gpt-4o*"), 0, Count(12)),
-        key(3, "old-prototype", ("chat",), ("*",), 60, Count(0)),
+        key(1, "support-bot", Count(5_000, more=True), "chat", rate=600),
+        key(2, "nightly-report", Count(12), "chat", "read", models=("cheap", "gpt-4o*")),
+        key(3, "old-prototype", Count(0), "chat", rate=60),
     )
 
 
@@ -98,7 +101,8 @@ def explained(at: datetime) -> Explained:
 
     candidates = tuple(
         Candidate(f"provider-{number}", "main", "gpt-4o", Gate() if reason != "disabled" else gate(reason), gate(reason),
-                  first=reason == "probe")
+                  first=reason == "probe", dropped=("seed", "metadata") if number == 3 else (),
+                  refused="`logit_bias` cannot be expressed for this provider." if number == 4 else "")
         for number, reason in enumerate(reasons, 1)
     )  # fmt: skip
     return Explained(

@@ -30,7 +30,12 @@ def pages(page: Page) -> list[str]:
     page.goto("/requests/")
     ours.append(str(page.locator("[data-request] a.id").first.get_attribute("href")))
     page.goto("/chains/")
-    ours += [str(page.locator(".lane a.edit").first.get_attribute("href")), "/chains/new/", "/password/"]
+    ours += [
+        str(page.locator(".lane a.edit").first.get_attribute("href")),
+        "/chains/new/",
+        "/password/",
+        "/explain/?model=gpt-4o&hold=openai",
+    ]
     return ours
 
 

@@ -1,6 +1,7 @@
 """Explain: each target with the gate that stops it, and what if. Nothing is called, nothing changes."""
 
 import html
+import json
 import re
 from collections.abc import Iterator
 
@@ -12,7 +13,7 @@ from resilience.models import BreakerState, ResilienceEvent, StateVersion
 from resilience.reading import load_all
 from resilience.registry import Registry
 from routing import table
-from routing.models import FallbackChain
+from routing.models import FallbackChain, Provider
 from tests.dashboard.conftest import logged_in, user
 
 HTMX = {"HX-Request": "true"}
@@ -62,12 +63,35 @@ def test_a_pasted_body_is_asked_by_its_model_and_comes_back_in_its_field(
     assert body in page
 
 
+def test_a_whole_body_shows_what_each_format_would_not_be_told_and_where_it_would_end(
+    operator: Client, fleet: FallbackChain, registry: Registry
+) -> None:
+    Provider.objects.filter(slug="anthropic").update(format="anthropic")
+    Provider.objects.filter(slug="groq").update(format="gemini")
+    body = {
+        "model": "gpt-4o",
+        "messages": [{"role": "user", "content": "Secret question"}],
+        "seed": 7,
+        "logit_bias": {"1": 2},
+    }
+    page = ask(operator, body=json.dumps(body), hold="openai")
+    rows = page.split("data-target=")[1:]
+    assert "would end here" not in rows[0]
+    assert "would end here with 400: " in rows[2]
+    assert "logit_bias" in rows[2]
+    del body["logit_bias"]
+    page = ask(operator, body=json.dumps(body))
+    rows = page.split("data-target=")[1:]
+    assert ["without seed" in row for row in rows] == [False, False, True, False]
+
+
 @pytest.mark.parametrize(
     ("data", "says", "field"),
     [
         ({"body": "{"}, "The body is not JSON", "body"),
         ({"body": "[]"}, "must be a JSON object", "body"),
-        ({"body": '{"messages": []}'}, "It has no `model`", "body"),
+        ({"body": '{"input": []}'}, "It has no `model`", "body"),
+        ({"body": '{"model": "gpt-4o", "messages": []}'}, "at least one message", "body"),
         ({"body": '{"model": "nothing"}'}, "'nothing' does not exist", "body"),
         ({"model": "nothing"}, "'nothing' does not exist", "model"),
         ({"model": "gpt-4o", "later": "soon"}, "Write it like", "later"),

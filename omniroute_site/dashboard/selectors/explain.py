@@ -14,6 +14,7 @@ from resilience.eventlog import to_row
 from resilience.livecopy import LiveCopy
 from resilience.registry import get_registry
 from routing import explain as serving
+from routing.adapters.base import ClientRequest
 from routing.live import live
 from routing.table import RoutingTable
 from routing.what_if import Outlook, Supposition, suppose
@@ -30,9 +31,11 @@ def copied_state() -> LiveCopy:
     return async_to_sync(on_the_loop)()
 
 
-def read_explained(model: str, table: RoutingTable, layers: LiveCopy, now: datetime) -> Explained:
-    """The targets for `model` as they are. Raises GatewayError 404 `model_not_found`."""
-    answer = _ask(model, table, layers, now)
+def read_explained(
+    model: str, table: RoutingTable, layers: LiveCopy, now: datetime, request: ClientRequest | None = None
+) -> Explained:
+    """The targets for `model` as they are, for `request` if it is known. Raises GatewayError 404 `model_not_found`."""
+    answer = serving.explain({"model": model}, table, layers, live, now, seed=SEED, request=request)
     candidates = _with_first(tuple(_candidate(target) for target in answer["targets"]))
     emergency = table.settings.emergency
     explained = Explained(
@@ -51,11 +54,10 @@ def read_supposed(
 ) -> Explained:
     """The same with what would become of each target. Nothing is written, and `layers` stay as they are."""
     outlook = suppose(layers.copied(), table, what, now)
-    before = {candidate.key: candidate.now for candidate in explained.candidates}
-    targets = _ask(explained.model, table, outlook.layers, outlook.at)["targets"]
-    candidates = tuple(
-        replace(found, now=before.get(found.key, found.now), then=found.now) for found in map(_candidate, targets)
-    )
+    before = {candidate.key: candidate for candidate in explained.candidates}
+    answer = serving.explain({"model": explained.model}, table, outlook.layers, live, outlook.at, seed=SEED)
+    found = map(_candidate, answer["targets"])
+    candidates = tuple(replace(before[one.key], then=one.now) for one in found if one.key in before)
     return replace(
         explained,
         candidates=_with_first(candidates),
@@ -67,10 +69,6 @@ def read_supposed(
     )
 
 
-def _ask(model: str, table: RoutingTable, layers: LiveCopy, at: datetime) -> Mapping[str, Any]:
-    return serving.explain({"model": model}, table, layers, live, at, seed=SEED)
-
-
 def _candidate(target: Mapping[str, Any]) -> Candidate:
     waits = target["retry_after"]
     gate = Gate(
@@ -79,7 +77,14 @@ def _candidate(target: Mapping[str, Any]) -> Candidate:
         waits=None if waits is None else timedelta(seconds=waits),
         problem=target["problem"] or "",
     )
-    return Candidate(target["provider"], target["connection"], target["model"], gate)
+    return Candidate(
+        target["provider"],
+        target["connection"],
+        target["model"],
+        gate,
+        dropped=target.get("dropped", ()),
+        refused=target.get("refused", ""),
+    )
 
 
 def _with_first(candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:

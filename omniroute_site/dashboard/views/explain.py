@@ -40,7 +40,7 @@ def _answered(form: QuestionForm, given: QueryDict, table: RoutingTable) -> tupl
     """The answer as things are, or with what is supposed if that makes sense."""
     now, layers = timezone.now(), copied_state()
     try:
-        explained = read_explained(form.asked, table, layers, now)
+        explained = read_explained(form.asked, table, layers, now, form.request)
     except GatewayError as error:
         form.refuse(error.message)
         return None, None
