@@ -49,6 +49,7 @@ class Health:
     database_ok: bool
     backlog: int
     dropped: int
+    permits: int  # given and not settled
 
 
 class Registry(LiveCopy):
@@ -68,7 +69,8 @@ class Registry(LiveCopy):
     @property
     def health(self) -> Health:
         """What an operator should know of this copy."""
-        return Health(self.last_sync_at, self.backlog.database_ok, len(self.backlog), self.backlog.dropped)
+        backlog = self.backlog
+        return Health(self.last_sync_at, backlog.database_ok, len(backlog), backlog.dropped, len(self._permits))
 
     def check_breaker(self, provider: str, policy: Policy, now: datetime) -> Refusal | NeedsLease | None:
         """The first gate alone. Claims under way hold the places they ask for."""
