@@ -21,6 +21,7 @@ from resilience.state_thread import StateThread
 
 logger = logging.getLogger(__name__)
 
+PATIENCE = 1.0  # s that a request waits for the database before it goes on with the copy
 LIMIT = 10_000
 BATCH = 20
 RETRY_AFTER = 1.0  # s
@@ -53,6 +54,7 @@ class Backlog:
         self._in_hand: deque[_Entry] = deque()
         self._writer: asyncio.Task[None] | None = None
         self._retry_at = 0.0
+        self._answers = 0  # batches that came back
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._in_hand)
@@ -76,9 +78,35 @@ class Backlog:
             _end(entry)
         return entry.settled
 
+    async def written(self, provider: str) -> None:
+        """Wait until the database has all that was put for a provider, or does not answer; PATIENCE at most.
+
+        What a client is told must be known to the next process, should this one be killed now.
+        """
+        if self.database_ok:
+            for entry in (*reversed(self._queue), *reversed(self._in_hand)):
+                if entry.job.target[0] == provider:
+                    await self.wait_for(entry.settled)
+                    return
+
+    async def wait_for(self, settled: asyncio.Future[None]) -> None:
+        """Wait for what `put` returned, for PATIENCE at most. If the caller is cancelled the write still happens."""
+        if settled.done():
+            return
+        answers = self._answers
+        await asyncio.wait((settled,), timeout=PATIENCE)  # unlike wait_for, leaves the future alone
+        if not settled.done() and answers == self._answers:  # else it answers, and only has much to do
+            self.unanswered()
+
     def may_try(self) -> bool:
-        """Whether the database is worth asking: it answered last time, or that was a while ago."""
-        return self.database_ok or asyncio.get_running_loop().time() >= self._retry_at
+        """Whether the database is worth waiting for: it answered last time, or that was a while ago and nobody waits."""
+        if self.database_ok:
+            return True
+        return not self._in_hand and asyncio.get_running_loop().time() >= self._retry_at
+
+    def unanswered(self) -> None:
+        """Note that the database keeps somebody waiting."""
+        self.failed(TimeoutError(f"no answer within {PATIENCE:g} s"))
 
     def failed(self, error: Exception) -> None:
         """Note that the database did not answer."""
@@ -117,6 +145,7 @@ class Backlog:
                 self._in_hand.append(self._queue.popleft())
             jobs = [entry.job for entry in self._in_hand]
             batch = await self._thread.run(lambda jobs=jobs: _write_batch(jobs))  # type: ignore[misc]
+            self._answers += 1
             for _ in range(batch.done):
                 _end(self._in_hand.popleft())
             if batch.error is None:
