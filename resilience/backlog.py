@@ -10,10 +10,11 @@ Whoever put a job may wait for it, but the writing belongs to a task of its own.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, transaction
 
 from resilience.change import Change
 from resilience.jobs import Job
@@ -38,14 +39,13 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class _Batch:
     changes: list[Change]
-    done: int
     error: Exception | None = None
 
 
 class Backlog:
     """Jobs not yet written. Used from one event loop at a time."""
 
-    def __init__(self, thread: StateThread, on_change: Callable[[Change], None]) -> None:
+    def __init__(self, thread: StateThread, on_change: Callable[[Sequence[Change]], None]) -> None:
         self.database_ok = True
         self.dropped = 0
         self._thread = thread
@@ -146,13 +146,12 @@ class Backlog:
             jobs = [entry.job for entry in self._in_hand]
             batch = await self._thread.run(lambda jobs=jobs: _write_batch(jobs))  # type: ignore[misc]
             self._answers += 1
-            for _ in range(batch.done):
-                _end(self._in_hand.popleft())
             if batch.error is None:
                 self.answered()
-            for change in batch.changes:
-                self._on_change(change)
-            if batch.error is not None:
+                while self._in_hand:
+                    _end(self._in_hand.popleft())
+                self._on_change(batch.changes)
+            else:
                 self._queue.extendleft(reversed(self._in_hand))
                 self._in_hand.clear()
                 self.failed(batch.error)
@@ -162,16 +161,24 @@ class Backlog:
 
 
 def _write_batch(jobs: list[Job]) -> _Batch:
-    """In the state thread."""
+    """In the state thread: all of it or nothing, in one transaction, so that writers queue up once for twenty jobs."""
     changes: list[Change] = []
-    for done, job in enumerate(jobs):
-        try:
-            changes.append(job.write())
-        except UNREACHABLE as error:
-            return _Batch(changes, done, error)
-        except Exception:  # one bad job (text that the database refuses, a mistake of ours) must not stop the others
-            logger.exception("state.write_failed", extra={"job": type(job).__name__, "target": "/".join(job.target)})
-    return _Batch(changes, len(jobs))
+    try:
+        with transaction.atomic() if len(jobs) > 1 else nullcontext():  # each job has its own transaction or savepoint
+            for job in jobs:
+                _write_one(job, changes)
+    except UNREACHABLE as error:
+        return _Batch([], error)
+    return _Batch(changes)
+
+
+def _write_one(job: Job, changes: list[Change]) -> None:
+    try:
+        changes.append(job.write())
+    except UNREACHABLE:
+        raise
+    except Exception:  # one bad job (text that the database refuses, a mistake of ours) must not stop the others
+        logger.exception("state.write_failed", extra={"job": type(job).__name__, "target": "/".join(job.target)})
 
 
 def _end(entry: _Entry) -> None:

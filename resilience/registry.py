@@ -58,7 +58,7 @@ class Registry(LiveCopy):
         self.version = 0
         self.last_sync_at: datetime | None = None
         self.thread = thread or StateThread()
-        self.backlog = Backlog(self.thread, self.apply)
+        self.backlog = Backlog(self.thread, lambda changes: self.apply(*changes))
         self._chance = chance
         self._claiming: dict[str, int] = {}
         self._permits: set[str] = set()
@@ -124,10 +124,10 @@ class Registry(LiveCopy):
             self._owe(jobs.Settle(permit, policy, outcome, now, self._chance(), sibling_usable, unwritten, request_id))
         )
 
-    def apply(self, change: Change, *, everything: bool = False) -> None:
+    def apply(self, *changes: Change, everything: bool = False) -> None:
         """Take over rows as the database has them; `everything`: forget what it does not have."""
         unseen = self.backlog.jobs() if len(self.backlog) <= REAPPLY_LIMIT else ()
-        self.take_over(change, unseen, everything=everything)
+        self.take_over(changes, unseen, everything=everything)
 
     def flush(self, policy_of: Mapping[str, Policy], now: datetime) -> None:
         """Queue the successes that other processes need."""

@@ -129,7 +129,7 @@ async def test_a_client_is_told_of_a_shut_gate_when_the_database_knows_it(
 
     monkeypatch.setattr(store, "settle", slow_settle)
     first = gateway.begin()
-    while gateway.breaker("a") is None or gateway.breaker("a").state != "OPEN":
+    while gateway.breaker("a") is None or gateway.breaker("a").state != "OPEN":  # noqa: ASYNC110 (no event for it)
         await asyncio.sleep(0)
     second = gateway.begin()
     for _ in range(20):  # as far as it gets by itself
