@@ -13,7 +13,7 @@ import aiohttp
 
 from routing.simulator.behaviour import Mode
 from tests.faults.readings import Reading, left_over, read
-from tests.faults.visitors import LONG_ANSWER, Tally, stare, visit
+from tests.faults.visitors import LONG_ANSWER, STARES_FOR, Tally, stare, visit
 from tests.stage import Json, Stage
 
 VISITORS = 30
@@ -61,17 +61,19 @@ class Soak:
         return statistics.median(sizes[quarter : 2 * quarter] or sizes), statistics.median(sizes[-quarter:])
 
 
-def soak(seconds: float, *, seed: int = 0, say: Callable[[str], None] = lambda _line: None) -> Soak:
-    """Run it on a stage of its own."""
+def soak(
+    seconds: float, *, seed: int = 0, rest: float = SOCKETS_KEPT, say: Callable[[str], None] = lambda _line: None
+) -> Soak:
+    """Run it on a stage of its own. rest: seconds before each look; too short a one finds sockets kept for reuse."""
     with tempfile.TemporaryDirectory(prefix="omniroute-soak-") as folder, Stage(Path(folder), **PROVIDERS) as stage:
         stage.control("backup-one", models=["long"], words=LONG_ANSWER)
         tally = Tally()
         asyncio.run(_warm_up(stage))
-        time.sleep(SOCKETS_KEPT)
+        time.sleep(rest)
         before = read(stage)
         samples = asyncio.run(_traffic(stage, seconds, seed, tally, say))
         stage.calm()
-        time.sleep(SOCKETS_KEPT)
+        time.sleep(rest)
         complaints = [line for line in stage.gateway.output().splitlines() if "ERROR" in line or "Traceback" in line]
         return Soak(seconds, tally, before, read(stage), samples, complaints)
 
@@ -88,7 +90,7 @@ async def _traffic(stage: Stage, seconds: float, seed: int, tally: Tally, say: C
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.TaskGroup() as group:
         for number in range(VISITORS):
             group.create_task(_keep_visiting(session, stage.url, random.Random(f"{seed}/{number}"), tally, until))
-        for _ in range(STARERS):
+        for _ in range(STARERS if seconds > STARES_FOR else 0):
             group.create_task(_keep_staring(stage.gateway.port, tally, until))
         group.create_task(_keep_breaking(stage, random.Random(seed), until))
         group.create_task(_keep_looking(stage, samples, tally, until, say))

@@ -15,7 +15,7 @@ import aiohttp
 from tests.site.processes import KEY
 
 HEADERS = {"Authorization": f"Bearer {KEY}"}
-MODELS = ("gpt-4o", "paired", "mixed", "claude/large", "google/large", "azure/large", "primary/large")
+MODELS = ("gpt-4o", "paired", "every-format", "claude/large", "google/large", "azure/large", "primary/large")
 REFUSALS = {400, 404, 429, 502, 503, 504}
 PATIENCE = 30.0  # s; the stage's own deadlines are far shorter
 STARES_FOR = 75.0  # s; longer than the gateway waits for a client that stops reading
