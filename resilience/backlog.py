@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 
 from django.db import InterfaceError, OperationalError, transaction
 
@@ -84,7 +85,7 @@ class Backlog:
         What a client is told must be known to the next process, should this one be killed now.
         """
         if self.database_ok:
-            for entry in (*reversed(self._queue), *reversed(self._in_hand)):
+            for entry in chain(reversed(self._queue), reversed(self._in_hand)):
                 if entry.job.target[0] == provider:
                     await self.wait_for(entry.settled)
                     return
