@@ -13,8 +13,8 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from routing.errors import GatewayError
+from routing.http_body import WRITE_DEADLINE
 from routing.ids import uuid7
-from routing.job import WRITE_DEADLINE
 
 HEAD_BYTES = 256 * 1024  # of a request's head; less is refused with more grace in routing.proxy
 BLANK_LINE = b"\r\n\r\n"
