@@ -7,25 +7,29 @@ from typing import Any
 
 from omniroute_site.dashboard.cells import Cells, board_cells, clock
 from omniroute_site.dashboard.chain_cells import chain_cells
+from omniroute_site.dashboard.provider_cells import fleet_cells
 from omniroute_site.dashboard.push import Feed, feed_of
 from omniroute_site.dashboard.selectors.board import read_board
 from omniroute_site.dashboard.selectors.chains import read_chains
+from omniroute_site.dashboard.selectors.providers import read_fleet
 
-PAGES: Mapping[str, Callable[[], Feed[Any]]] = MappingProxyType(
+Reading = tuple[Callable[[datetime], Any], Callable[[Any, Any], Cells]]
+
+PAGES: Mapping[str, Reading] = MappingProxyType(
     {
-        "board": lambda: Feed(read_board, board_cells),
-        "chains": lambda: Feed(read_chains, chain_cells),
+        "board": (read_board, board_cells),
+        "chains": (read_chains, chain_cells),
+        "providers": (read_fleet, fleet_cells),
     }
 )
 
 
 def open_feed(page: str) -> Feed[object]:
     """The feed of a page, which runs while somebody listens."""
-    return feed_of(page, PAGES[page])
+    return feed_of(page, lambda: Feed(*PAGES[page]))
 
 
 def everything(page: str, at: datetime) -> Cells:
     """All cells of a page: what a push begins with, and what the page asks for each 30 s as a net."""
-    if page == "board":
-        return {**board_cells(None, read_board(at)), **clock(at)}
-    return {**chain_cells(None, read_chains(at)), **clock(at)}
+    read, draw = PAGES[page]
+    return {**draw(None, read(at)), **clock(at)}

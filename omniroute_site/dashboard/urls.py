@@ -3,7 +3,17 @@
 from django.contrib.auth import views as account
 from django.urls import URLPattern, URLResolver, include, path
 
-from omniroute_site.dashboard.views import acts, board, chain_editor, chains, patterns, requests
+from omniroute_site.dashboard.views import (
+    acts,
+    board,
+    chain_editor,
+    chains,
+    kinds,
+    patterns,
+    provider_editor,
+    providers,
+    requests,
+)
 
 pages = [
     path("", board.board, name="board"),
@@ -13,6 +23,17 @@ pages = [
     path("chains/", chains.chains, name="chains"),
     path("chains/new/", chain_editor.new_chain, name="new-chain"),
     path("chains/<int:chain_id>/", chain_editor.chain, name="chain"),
+    path("providers/", providers.providers, name="providers"),
+    path("providers/_new/", provider_editor.new_provider, name="new-provider"),  # no slug has an underscore
+    path("providers/<slug:slug>/", providers.provider, name="provider"),
+    path("providers/<slug:slug>/settings/", provider_editor.settings, name="provider-settings"),
+    path("providers/<slug:slug>/switch/", providers.switch, name="provider-switch"),
+    path("providers/<slug:slug>/connections/_new/", provider_editor.new_connection, name="new-connection"),
+    path("providers/<slug:slug>/connections/<slug:connection>/", provider_editor.connection, name="connection"),
+    path("providers/<slug:slug>/connections/<slug:connection>/trial/", providers.trial, name="trial"),
+    path("providers/<slug:slug>/rules/_new/", kinds.new_rule, name="new-rule"),
+    path("providers/<slug:slug>/rules/<int:number>/", kinds.rule, name="rule"),
+    path("kinds/", kinds.kinds, name="kinds"),
     path("requests/", requests.requests, name="requests"),
     path("requests/<uuid:request_id>/", requests.one_request, name="request"),
     path("patterns/", patterns.patterns, name="patterns"),

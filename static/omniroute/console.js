@@ -137,8 +137,8 @@
 
   // keys
 
-  const PAGES = { b: "/", c: "/chains/", r: "/requests/" };
-  const STOPS = "[data-provider] h3 a, [data-chain] h2 a, [data-request] a.id";
+  const PAGES = { b: "/", c: "/chains/", p: "/providers/", r: "/requests/" };
+  const STOPS = "[data-provider] :is(h2, h3) a, [data-chain] h2 a, [data-request] a.id";
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, select, textarea");

@@ -146,7 +146,7 @@ def paths() -> list[str]:
             name: {"request_id": request.pk, "chain_id": chain.pk, "page": "board", "slug": provider.slug}.get(name)
             for name in page.pattern.converters
         }
-        if page.name not in ("acts", "act", "patterns") and None not in arguments.values():
+        if page.name not in ("acts", "act", "patterns", "provider-switch") and None not in arguments.values():
             found.append(reverse(f"dashboard:{page.name}", kwargs=arguments))
     return [*found, "/live/chains/", f"/requests/?chain={chain.model}", "/requests/?outcome=failed"]
 

@@ -17,7 +17,21 @@ from tests.browser.harness import CHROMIUM, CHROMIUM_ARGUMENTS, Site, log_in
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 WIDTHS = {1440: 960, 800: 1100, 360: 780}
 SCHEMES = ("light", "dark")
-PAGES = {"board": "/", "chains": "/chains/", "requests": "/requests/"}
+PAGES = {
+    "board": "/",
+    "chains": "/chains/",
+    "providers": "/providers/",
+    "new-provider": "/providers/_new/",
+    "requests": "/requests/",
+    "kinds": "/kinds/",
+}
+FLEET_PAGES = {
+    "provider": "/providers/gemini/",
+    "settings": "/providers/gemini/settings/",
+    "connection": "/providers/gemini/connections/us-east/",
+    "rule": "/providers/gemini/rules/0/",
+}
+"""Pages of what an empty scenario has not."""
 
 
 def page_of(browser: Browser, site: Site, scheme: str, width: int) -> BrowserContext:
@@ -35,7 +49,7 @@ def shoot(context: BrowserContext, path: str, file: Path, *, whole: bool) -> Non
     """Take one picture, once the page is live."""
     page = context.pages[0]
     page.goto(path)
-    if path in ("/", "/chains/"):
+    if path in ("/", "/chains/", "/providers/"):
         page.wait_for_selector('[data-live="live"]')
     page.wait_for_timeout(400)
     page.screenshot(path=str(file), full_page=whole)
@@ -60,7 +74,8 @@ def for_eyes(browser: Browser, site: Site, folder: Path) -> None:
         for scheme in SCHEMES:
             for width in WIDTHS:
                 context = page_of(browser, site, scheme, width)
-                for name, path in {**PAGES, "patterns": "/patterns/"}.items():
+                pages = PAGES | ({} if scenario == "empty" else FLEET_PAGES)
+                for name, path in {**pages, "patterns": "/patterns/"}.items():
                     if name != "patterns" or scenario == "fire":
                         shoot(context, path, folder / f"{scenario}-{name}-{width}-{scheme}.png", whole=True)
                 context.close()

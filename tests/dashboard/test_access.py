@@ -7,7 +7,10 @@ from resilience.models import BreakerState
 from routing.models import FallbackChain
 from tests.dashboard.conftest import logged_in, user
 
-PAGES = ["/", "/chains/", "/requests/", "/live/board/", "/live/chains/", "/acts/?provider=openai"]
+PAGES = [
+    "/", "/chains/", "/providers/", "/providers/openai/", "/requests/", "/kinds/", "/live/board/", "/live/chains/",
+    "/live/providers/", "/acts/?provider=openai",
+]  # fmt: skip
 HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/chains/"}
 
 

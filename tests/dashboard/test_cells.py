@@ -24,14 +24,17 @@ def without_controls(text: str) -> str:
     return re.sub(r'<span class="acts".*?</span>(?=\s*</(?:h3|li)>)', "[controls]", text, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["board", "chains"])
+PATHS = {"board": "/", "chains": "/chains/", "providers": "/providers/"}
+
+
+@pytest.mark.parametrize("page", PATHS)
 def test_first_page_htmx_answer_and_push_are_equal(
     operator: Client, on_fire: FallbackChain, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log()
     now = timezone.now()
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)
-    first = without_controls(operator.get("/" if page == "board" else "/chains/").content.decode())
+    first = without_controls(operator.get(PATHS[page]).content.decode())
     net = operator.get(f"/live/{page}/").content.decode()
     pushed = everything(page, now)
     assert net == "".join(pushed.values())
@@ -41,7 +44,7 @@ def test_first_page_htmx_answer_and_push_are_equal(
 
 
 def test_a_push_carries_no_control(on_fire: FallbackChain) -> None:
-    for page in ("board", "chains"):
+    for page in PATHS:
         text = "".join(everything(page, timezone.now()).values())
         assert "<button" not in text
         assert "csrf" not in text
@@ -49,13 +52,13 @@ def test_a_push_carries_no_control(on_fire: FallbackChain) -> None:
 
 
 def test_every_cell_has_its_id_and_swaps_by_it(on_fire: FallbackChain) -> None:
-    for page in ("board", "chains"):
+    for page in PATHS:
         for name, cell in everything(page, timezone.now()).items():
             assert re.match(rf'<\w+ [^>]*id="{name}"[^>]*hx-swap-oob="true"', cell), name
 
 
 def test_ids_are_unique_on_a_page(operator: Client, on_fire: FallbackChain) -> None:
-    for path in ("/", "/chains/"):
+    for path in (*PATHS.values(), "/providers/openai/", "/providers/openai/settings/", "/kinds/"):
         ids = re.findall(r' id="([^"]*)"', operator.get(path).content.decode())
         assert len(ids) == len(set(ids))
         assert all(ids)

@@ -15,7 +15,12 @@ from tests.dashboard.conftest import add_provider, attempt, cooling, locked, log
 PATHS = [
     "/",
     "/chains/",
+    "/providers/",
+    "/providers/openai/",
+    "/providers/openai/settings/",
+    "/providers/openai/connections/main/",
     "/requests/",
+    "/kinds/",
     "/patterns/",
     "/login/",
     "/password/",

@@ -28,6 +28,22 @@ MARKS: Mapping[str, str] = MappingProxyType(
 )
 
 
+EFFECTS: Mapping[str, str] = MappingProxyType(
+    {
+        "by_setting": "by setting",
+        "stop": "stops",
+        "counts_if_alone": "counts if alone",
+        "none": "recorded",
+        "release": "not its doing",
+        "always": "yes",
+        "hint_only": "if stated",
+        "never": "no",
+        "at_once": "locks at once",
+    }
+)
+"""The values of the kinds' table that are not words as they stand."""
+
+
 @register.simple_tag
 def mark(name: str) -> SafeString:
     """Return the shape of a state: ● closed, ◐ degraded, ■ open, ◇ half-open, ⚑ forced."""
@@ -104,6 +120,12 @@ def grouped(value: int | None) -> str:
 def kind(value: str) -> str:
     """A kind of failure in the operators' words."""
     return label_of(value)
+
+
+@register.filter
+def effect(value: str) -> str:
+    """What a kind does to a layer, in a word or two."""
+    return EFFECTS.get(value, value)
 
 
 @register.filter

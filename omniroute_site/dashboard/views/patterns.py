@@ -5,13 +5,15 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from omniroute_site.dashboard import samples
+from omniroute_site.dashboard import provider_samples, samples
 from omniroute_site.dashboard.access import ConsoleRequest, for_staff, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Target
 from omniroute_site.dashboard.board_rows import Board, Numbers, Phrase, Verdict
 from omniroute_site.dashboard.chain_draft import forms_of, sent
 from omniroute_site.dashboard.chain_rows import Lane
 from omniroute_site.dashboard.selectors.requests import Filter, RequestList
+from omniroute_site.dashboard.views.sheet_pages import More, Sheet, Who
+from routing.configfile.plan import Plan
 from routing.table import RoutingTable
 
 
@@ -34,10 +36,25 @@ def patterns(request: ConsoleRequest) -> HttpResponse:
         "asks": _asks(),
         "lanes": lanes,
         "editor": _editor(lanes[0]),
+        "fleet": provider_samples.fleet(now),
+        "accounts": provider_samples.accounts(now),
+        "trials": provider_samples.trials(),
+        "group": provider_samples.settings(),
+        "rules": provider_samples.rules(),
+        "unmatched": provider_samples.unmatched(now),
+        "sheet": Sheet("Connection", "sample", provider_samples.sheet(), "", _saves_nothing, more=_MORE),
         "requests": RequestList(()),
         "kept": Filter(),
     }
     return render(request, "dashboard/patterns.html", context)
+
+
+def _saves_nothing(seen: str, who: Who) -> Plan:
+    del seen, who
+    return Plan()
+
+
+_MORE = {"delete": More("Delete rule", _saves_nothing, danger=True)}
 
 
 def _editor(lane: Lane) -> dict[str, object]:
