@@ -8,7 +8,7 @@ TEST := $(BIN)/pytest -n 2 --dist loadfile
 COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-emit-index-url --no-emit-find-links --no-header --no-annotate
 PACKAGES := omniroute_site routing resilience tests manage.py
 
-.PHONY: run test check bench fuzz demo-reset setup setup-dev fmt lint types imports migrations services constraints
+.PHONY: run test check bench fuzz faults demo-reset setup setup-dev fmt lint types imports migrations services constraints
 
 run: setup
 	@$(BIN)/python manage.py quickstart --host $(HOST) --port $(PORT)
@@ -24,6 +24,11 @@ bench: setup-dev
 # random inputs for the parsers; ARGS="--count 1000000 errors", or --seed for one again
 fuzz: setup-dev
 	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+# a quarter of an hour and more: kill -9 under traffic, then mixed faults and rough clients
+faults: setup-dev
+	@$(BIN)/python -m tests.faults kills --times 100
+	@$(BIN)/python -m tests.faults soak --minutes 10
 
 demo-reset: setup
 	@$(BIN)/python manage.py quickstart --reset

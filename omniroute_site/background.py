@@ -30,6 +30,11 @@ def running() -> bool:
     return _start is not None and _start.done() and not _start.cancelled() and _start.exception() is None
 
 
+def tasks() -> int:
+    """How many asyncio tasks this process has; 0 before it has a loop. May be asked from any thread."""
+    return 0 if _start is None else len(asyncio.all_tasks(_start.get_loop()))
+
+
 async def ensure_started() -> None:
     """Start everything, once per event loop; whoever comes meanwhile waits for the same start.
 

@@ -16,6 +16,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from omniroute_site import background
 from omniroute_site.api.access import reader
 from omniroute_site.api.errors import error_response
 from resilience import status
@@ -23,6 +24,7 @@ from resilience.core.state import State
 from resilience.registry import get_registry
 from routing import requestlog, telemetry  # noqa: F401 (telemetry's counters register when imported)
 from routing.errors import GatewayError
+from routing.live import live
 
 
 @require_GET
@@ -59,6 +61,7 @@ class StateCollector(Collector):
         yield from _breakers(snapshot["breakers"])
         yield from _in_force(snapshot["cooldowns"], snapshot["lockouts"])
         yield from _process()
+        yield from _under_way()
 
 
 def _breakers(breakers: list[status.BreakerData]) -> Iterator[Metric]:
@@ -97,6 +100,17 @@ def _process() -> Iterator[Metric]:
     yield _number(
         "request_log_dropped", "Log rows that this process dropped, its queue being full.", requestlog.dropped()
     )
+
+
+def _under_way() -> Iterator[Metric]:
+    """What falls back to nothing when traffic ends; what does not is a leak."""
+    calls = _gauge("calls_in_flight", "Upstream calls under way in this process.", ["provider", "connection"])
+    for (provider, connection), number in dict(live.in_flight).items():
+        calls.add_metric([provider, connection], number)
+    yield calls
+    yield _number("permits", "Attempts of this process that are not settled yet.", get_registry().health.permits)
+    yield _number("tasks", "asyncio tasks of this process; a few run always.", background.tasks())
+    yield _number("request_log_waiting", "Log rows of this process that are not written yet.", requestlog.waiting())
 
 
 def _gauge(name: str, text: str, labels: list[str]) -> GaugeMetricFamily:

@@ -111,8 +111,9 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # a file, not memory: writer threads have connections of their own; one per process, so that runs do not meet
     DATABASES["default"]["TEST"] = {"NAME": str(BASE_DIR / "var" / f"test-{os.getpid()}.sqlite3")}
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-    # Each of the few long-lived threads (state, log, table, heartbeat, pages, consumers) holds one connection at a time.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("pool", {"min_size": 1, "max_size": 10, "timeout": 10})
+    # Each of the few long-lived threads (state, log, table, heartbeat, pages, consumers) holds one connection at a time, so
+    # nobody waits in line; what is waited for is a server that is away, which the pages then say.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("pool", {"min_size": 1, "max_size": 10, "timeout": 3})
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 else:
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")

@@ -10,10 +10,12 @@ Whoever put a job may wait for it, but the writing belongs to a task of its own.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, transaction
 
 from resilience.change import Change
 from resilience.jobs import Job
@@ -21,6 +23,7 @@ from resilience.state_thread import StateThread
 
 logger = logging.getLogger(__name__)
 
+PATIENCE = 1.0  # s that a request waits for the database before it goes on with the copy
 LIMIT = 10_000
 BATCH = 20
 RETRY_AFTER = 1.0  # s
@@ -37,14 +40,13 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class _Batch:
     changes: list[Change]
-    done: int
     error: Exception | None = None
 
 
 class Backlog:
     """Jobs not yet written. Used from one event loop at a time."""
 
-    def __init__(self, thread: StateThread, on_change: Callable[[Change], None]) -> None:
+    def __init__(self, thread: StateThread, on_change: Callable[[Sequence[Change]], None]) -> None:
         self.database_ok = True
         self.dropped = 0
         self._thread = thread
@@ -53,6 +55,7 @@ class Backlog:
         self._in_hand: deque[_Entry] = deque()
         self._writer: asyncio.Task[None] | None = None
         self._retry_at = 0.0
+        self._answers = 0  # batches that came back
 
     def __len__(self) -> int:
         return len(self._queue) + len(self._in_hand)
@@ -76,9 +79,35 @@ class Backlog:
             _end(entry)
         return entry.settled
 
+    async def written(self, provider: str) -> None:
+        """Wait until the database has all that was put for a provider, or does not answer; PATIENCE at most.
+
+        What a client is told must be known to the next process, should this one be killed now.
+        """
+        if self.database_ok:
+            for entry in chain(reversed(self._queue), reversed(self._in_hand)):
+                if entry.job.target[0] == provider:
+                    await self.wait_for(entry.settled)
+                    return
+
+    async def wait_for(self, settled: asyncio.Future[None]) -> None:
+        """Wait for what `put` returned, for PATIENCE at most. If the caller is cancelled the write still happens."""
+        if settled.done():
+            return
+        answers = self._answers
+        await asyncio.wait((settled,), timeout=PATIENCE)  # unlike wait_for, leaves the future alone
+        if not settled.done() and answers == self._answers:  # else it answers, and only has much to do
+            self.unanswered()
+
     def may_try(self) -> bool:
-        """Whether the database is worth asking: it answered last time, or that was a while ago."""
-        return self.database_ok or asyncio.get_running_loop().time() >= self._retry_at
+        """Whether the database is worth waiting for: it answered last time, or that was a while ago and nobody waits."""
+        if self.database_ok:
+            return True
+        return not self._in_hand and asyncio.get_running_loop().time() >= self._retry_at
+
+    def unanswered(self) -> None:
+        """Note that the database keeps somebody waiting."""
+        self.failed(TimeoutError(f"no answer within {PATIENCE:g} s"))
 
     def failed(self, error: Exception) -> None:
         """Note that the database did not answer."""
@@ -117,13 +146,13 @@ class Backlog:
                 self._in_hand.append(self._queue.popleft())
             jobs = [entry.job for entry in self._in_hand]
             batch = await self._thread.run(lambda jobs=jobs: _write_batch(jobs))  # type: ignore[misc]
-            for _ in range(batch.done):
-                _end(self._in_hand.popleft())
+            self._answers += 1
             if batch.error is None:
                 self.answered()
-            for change in batch.changes:
-                self._on_change(change)
-            if batch.error is not None:
+                while self._in_hand:
+                    _end(self._in_hand.popleft())
+                self._on_change(batch.changes)
+            else:
                 self._queue.extendleft(reversed(self._in_hand))
                 self._in_hand.clear()
                 self.failed(batch.error)
@@ -133,16 +162,24 @@ class Backlog:
 
 
 def _write_batch(jobs: list[Job]) -> _Batch:
-    """In the state thread."""
+    """In the state thread: all of it or nothing, in one transaction, so that writers queue up once for twenty jobs."""
     changes: list[Change] = []
-    for done, job in enumerate(jobs):
-        try:
-            changes.append(job.write())
-        except UNREACHABLE as error:
-            return _Batch(changes, done, error)
-        except Exception:  # one bad job (text that the database refuses, a mistake of ours) must not stop the others
-            logger.exception("state.write_failed", extra={"job": type(job).__name__, "target": "/".join(job.target)})
-    return _Batch(changes, len(jobs))
+    try:
+        with transaction.atomic() if len(jobs) > 1 else nullcontext():  # each job has its own transaction or savepoint
+            for job in jobs:
+                _write_one(job, changes)
+    except UNREACHABLE as error:
+        return _Batch([], error)
+    return _Batch(changes)
+
+
+def _write_one(job: Job, changes: list[Change]) -> None:
+    try:
+        changes.append(job.write())
+    except UNREACHABLE:
+        raise
+    except Exception:  # one bad job (text that the database refuses, a mistake of ours) must not stop the others
+        logger.exception("state.write_failed", extra={"job": type(job).__name__, "target": "/".join(job.target)})
 
 
 def _end(entry: _Entry) -> None:

@@ -66,7 +66,7 @@ class BulkAdmin(StockAdmin):
             given = {name: value for name, value in form.cleaned_data.items() if name != "reason"}
             try:
                 with transaction.atomic():
-                    chosen = list(rows.select_for_update().order_by("pk"))
+                    chosen = list(rows.select_for_update(of=("self",)).order_by("pk"))
                     _refuse_changed(chosen, work, request.POST)
                     for row in chosen:
                         work.act(row, request.user.get_username(), form.cleaned_data["reason"], given)

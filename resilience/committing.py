@@ -2,7 +2,9 @@
 
 The number is the new value of the one `StateVersion` row. Incrementing it first makes writers queue up behind each other
 on every backend, so the rows need no locks of their own, and a version seen means that all up to it are committed.
-A write that turns out to change nothing is rolled back, the number included, and tells nobody.
+A write that turns out to change nothing is rolled back, the number included, and tells nobody. In a batch of the backlog
+a write is a savepoint of the batch's transaction. If the connection dies in a commit nobody knows whether it was one:
+the write is then repeated, and one failure may count twice.
 """
 
 from collections.abc import Callable, Sequence

@@ -100,13 +100,19 @@ class LiveCopy:
         other.lockouts = dict(self.lockouts)
         return other
 
-    def take_over(self, change: Change, unseen: Iterable[Job], *, everything: bool = False) -> None:
+    def take_over(self, changes: Iterable[Change], unseen: Iterable[Job], *, everything: bool = False) -> None:
         """Believe the database; `everything`: also forget what it does not have. Then do what it has not seen."""
         if everything:
             self.breakers.clear()
             self.cooldowns.clear()
             self.lockouts.clear()
             self._taken_over.clear()
+        for change in changes:
+            self._believe(change)
+        for job in unseen:
+            self.do(job)
+
+    def _believe(self, change: Change) -> None:
         for breaker in change.breakers:
             if self._is_newer(breaker.provider, change.version):
                 self.breakers[breaker.provider] = breaker
@@ -117,8 +123,6 @@ class LiveCopy:
             pair = (lockout.provider, lockout.connection, lockout.model)
             if self._is_newer(pair, change.version):
                 self.lockouts[pair] = lockout
-        for job in unseen:
-            self.do(job)
 
     def due_windows(self, policy_of: Mapping[str, Policy], now: datetime, queue: Callable[[Flush], object]) -> None:
         """Queue the successes that other processes need: those of providers that fail at times, or are not closed.

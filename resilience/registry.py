@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 
 from resilience import jobs, store
-from resilience.backlog import UNREACHABLE, Backlog
+from resilience.backlog import PATIENCE, UNREACHABLE, Backlog
 from resilience.change import Change
 from resilience.core import breaker as breakers
 from resilience.core import forced, settlement
@@ -34,8 +34,6 @@ from resilience.state_thread import StateThread
 
 logger = logging.getLogger(__name__)
 
-DATABASE_PATIENCE = 1.0  # s that a request waits for the database before it goes on with the copy
-
 GIVE_BACK = Failure(Kind.CANCELLED, "the claim was cancelled")
 
 ClaimAnswer = tuple[Change, Refusal | None]
@@ -49,6 +47,7 @@ class Health:
     database_ok: bool
     backlog: int
     dropped: int
+    permits: int  # given and not settled
 
 
 class Registry(LiveCopy):
@@ -59,7 +58,7 @@ class Registry(LiveCopy):
         self.version = 0
         self.last_sync_at: datetime | None = None
         self.thread = thread or StateThread()
-        self.backlog = Backlog(self.thread, self.apply)
+        self.backlog = Backlog(self.thread, lambda changes: self.apply(*changes))
         self._chance = chance
         self._claiming: dict[str, int] = {}
         self._permits: set[str] = set()
@@ -68,7 +67,8 @@ class Registry(LiveCopy):
     @property
     def health(self) -> Health:
         """What an operator should know of this copy."""
-        return Health(self.last_sync_at, self.backlog.database_ok, len(self.backlog), self.backlog.dropped)
+        backlog = self.backlog
+        return Health(self.last_sync_at, backlog.database_ok, len(backlog), backlog.dropped, len(self._permits))
 
     def check_breaker(self, provider: str, policy: Policy, now: datetime) -> Refusal | NeedsLease | None:
         """The first gate alone. Claims under way hold the places they ask for."""
@@ -104,8 +104,9 @@ class Registry(LiveCopy):
     ) -> None:
         """Apply the outcome of an attempt, once: raises RuntimeError for a permit settled before.
 
-        A success on clean layers costs no I/O. Otherwise returns when the database has it, after a second at most;
-        database trouble is never the caller's. If the caller is cancelled the write still happens.
+        A success on clean layers costs no I/O. Otherwise returns when the database has it, and what made it count
+        for nothing; after a second at most: database trouble is never the caller's. If the caller is cancelled the
+        write still happens.
         """
         try:
             self._permits.remove(permit.id)
@@ -116,18 +117,17 @@ class Registry(LiveCopy):
         if settlement.changes_nothing(layers, policy, permit, outcome, now, unwritten):
             if settlement.grows_window(layers.breaker, permit, outcome):
                 self.unwritten[permit.provider] = unwritten.add(now, policy.breaker.window)
+            await self.backlog.written(permit.provider)
             return
         self.unwritten.pop(permit.provider, None)
-        written = self._owe(
-            jobs.Settle(permit, policy, outcome, now, self._chance(), sibling_usable, unwritten, request_id)
+        await self.backlog.wait_for(
+            self._owe(jobs.Settle(permit, policy, outcome, now, self._chance(), sibling_usable, unwritten, request_id))
         )
-        if not written.done():
-            await asyncio.wait((written,), timeout=DATABASE_PATIENCE)  # unlike wait_for, leaves the future alone
 
-    def apply(self, change: Change, *, everything: bool = False) -> None:
+    def apply(self, *changes: Change, everything: bool = False) -> None:
         """Take over rows as the database has them; `everything`: forget what it does not have."""
         unseen = self.backlog.jobs() if len(self.backlog) <= REAPPLY_LIMIT else ()
-        self.take_over(change, unseen, everything=everything)
+        self.take_over(changes, unseen, everything=everything)
 
     def flush(self, policy_of: Mapping[str, Policy], now: datetime) -> None:
         """Queue the successes that other processes need."""
@@ -155,8 +155,9 @@ class Registry(LiveCopy):
         lease_id = uuid.uuid4().hex
         if self.backlog.may_try():
             asked = asyncio.ensure_future(self.thread.run(partial(store.claim, pair.provider, policy, now, lease_id)))
-            await asyncio.wait((asked,), timeout=DATABASE_PATIENCE)
+            await asyncio.wait((asked,), timeout=PATIENCE)
             if not asked.done():
+                self.backlog.unanswered()
                 asked.add_done_callback(self._late_answer)
             elif (error := asked.exception()) is None:
                 return self._claim_answered(pair, now, lease_id, asked.result())

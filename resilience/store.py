@@ -19,10 +19,9 @@ from resilience import policies
 from resilience.change import Change
 from resilience.committing import Draft, Note, delete_lockouts, write
 from resilience.core import breaker as breakers
+from resilience.core import clock, forced, settlement
 from resilience.core import cooldown as cooldowns
-from resilience.core import forced, settlement
 from resilience.core import lockout as lockouts
-from resilience.core.cooldown import Cooldown
 from resilience.core.events import ConfigChanged, Event
 from resilience.core.lockout import Lockout
 from resilience.core.outcome import Outcome
@@ -168,21 +167,22 @@ def note(changed: ConfigChanged, *, actor: str, reason: str, now: datetime) -> C
     return write(lambda: Draft(events=[changed]), Note(now, "", actor, reason))
 
 
-def clamp_deadlines(now: datetime) -> Change:
-    """Bring deadlines back to what the policies allow, from `now`: a clock that was ahead may have set them.
+def correct_clocks(now: datetime) -> Change:
+    """Bring what a clock that was ahead has set back to what `now` and the policies allow (`core.clock`).
 
-    Once per start of a process. What an operator set (a forced state, a lock by hand) is left alone.
+    Once per start of a process and now and then: nobody else waits for a look that finds nothing.
     """
 
     def work() -> Draft:
         found = load_all()
+        policy = policies.policy_for
         return Draft(
-            breakers=[(one, _clamped_breaker(one, now)) for one in found.breakers],
-            cooldowns=[(one, _clamped_cooldown(one, now)) for one in found.cooldowns],
-            lockouts=[(one, _clamped_lockout(one, now)) for one in found.lockouts],
+            breakers=[(one, clock.breaker_by(now, one, policy(one.provider))) for one in found.breakers],
+            cooldowns=[(one, clock.cooldown_by(now, one, policy(one.provider))) for one in found.cooldowns],
+            lockouts=[(one, clock.lockout_by(now, one, policy(one.provider))) for one in found.lockouts],
         )
 
-    return write(work, Note(now))
+    return write(work, Note(now)) if work().changes() else Change()
 
 
 def forget_idle(now: datetime) -> int:
@@ -198,27 +198,6 @@ def _is_idle(found: Lockout, now: datetime) -> bool:
     config = policies.policy_for(found.provider).lockout
     last = max(filter(None, (*found.failures, found.until, found.last_locked_at)), default=None)
     return last is None or last < now - max(config.attempt_window, lockouts.RELOCK_WINDOW)
-
-
-def _clamped_breaker(found: Breaker, now: datetime) -> Breaker:
-    policy = policies.policy_for(found.provider)
-    config = policy.breaker
-    longest = breakers.opening_time(config, policy.cooldown.max_cooldown, None, open_cycles=10_000, u=1.0)
-    if found.forced is not None or found.retry_at is None or found.retry_at <= now + longest:
-        return found
-    return replace(found, retry_at=now + longest)
-
-
-def _clamped_cooldown(found: Cooldown, now: datetime) -> Cooldown:
-    limit = now + policies.policy_for(found.provider).cooldown.max_cooldown
-    return replace(found, until=limit) if found.until is not None and found.until > limit else found
-
-
-def _clamped_lockout(found: Lockout, now: datetime) -> Lockout:
-    policy = policies.policy_for(found.provider)
-    limit = now + max(policy.cooldown.max_cooldown, policy.lockout.max_lockout_duration)
-    by_hand = found.reason is None
-    return replace(found, until=limit) if found.until is not None and found.until > limit and not by_hand else found
 
 
 def _on_breaker(provider: str, change: Callable[[Breaker], tuple[Breaker, Sequence[Event]]]) -> Draft:

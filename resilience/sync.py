@@ -56,7 +56,7 @@ class Sync:
     async def start(self) -> None:
         """Load everything, then keep up. A database that is away delays the load, not the start."""
         news.bind(asyncio.get_running_loop())
-        await self._guarded_round(first=True)
+        await self._guarded_round()
         self._tasks = [
             asyncio.create_task(self._keep_up(), name="resilience-sync"),
             asyncio.create_task(news.listen("state", self._hint.set), name="resilience-news"),
@@ -99,7 +99,8 @@ class Sync:
         if not everything:
             change = await registry.thread.run(partial(reading.load_since, registry.version))
             everything = change.version < registry.version  # an older database was put in place
-        if everything:
+        if everything:  # also at the start, and when the clock went back
+            await registry.thread.run(partial(store.correct_clocks, now))
             change = await registry.thread.run(reading.load_all)
             self._loaded_at = now
         registry.apply(change, everything=everything)
@@ -118,10 +119,8 @@ class Sync:
             await self._guarded_round()
             await asyncio.sleep(BREATH)
 
-    async def _guarded_round(self, *, first: bool = False) -> None:
+    async def _guarded_round(self) -> None:
         try:
-            if first:
-                await self.registry.thread.run(partial(store.clamp_deadlines, self._clock()))
             await self.round()
         except Error as error:
             self.registry.backlog.failed(error)

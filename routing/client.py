@@ -9,8 +9,8 @@ import orjson
 from routing.adapters.base import Answer
 from routing.chains import Target
 from routing.errors import GatewayError
-from routing.http_body import ClientGoneError
-from routing.job import WRITE_DEADLINE, Job
+from routing.http_body import WRITE_DEADLINE, ClientGoneError
+from routing.job import Job
 
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]

@@ -36,6 +36,7 @@ async def admit(target: Target, registry: Registry, live: Live, now: datetime) -
         return registry.permit(target.pair, now)
     if verdict is NEEDS_LEASE:
         return await registry.claim(target.pair, target.provider.policy, now)
+    await registry.backlog.written(target.provider.slug)  # the client may be told of the gate that was shut
     return verdict
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 
 from resilience.registry import get_registry
 from routing import lifecycle, table
@@ -31,7 +31,7 @@ async def _database_answers() -> bool:
     try:
         async with asyncio.timeout(DATABASE_PATIENCE):
             await get_registry().thread.run(_select_one)
-    except (DatabaseError, TimeoutError):
+    except (Error, TimeoutError):
         return False
     return True
 

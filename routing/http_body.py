@@ -11,6 +11,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 IDLE_SECONDS = 60.0  # a client that sends no byte of its body for so long is not going to
+WRITE_DEADLINE = 60.0  # s; a client that takes no byte for so long has gone
 STOPPED_COMING = "the body stopped coming"
 DRAIN_BYTES = 256 * 1024 * 1024  # of a refused body, read and thrown away so that the client sees our answer
 DRAIN_SECONDS = 30.0

@@ -16,8 +16,6 @@ from routing.live import Live
 from routing.table import RoutingTable
 from routing.upstream import Upstream
 
-WRITE_DEADLINE = 60.0  # s; a client that takes no byte for so long has gone
-
 Pairing = Callable[[ClientRequest, Target, int | None], Exchange]
 
 

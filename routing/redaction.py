@@ -29,11 +29,16 @@ def without_secrets(failure: Failure, connection: Connection) -> Failure:
     return replace(failure, message=pattern.sub(MASK, failure.message), code=code, unmatched=kept)
 
 
+def is_secret_header(name: str) -> bool:
+    """Whether a header of this name is likely to hold a secret."""
+    return _SECRET_HEADER.search(name) is not None
+
+
 def _secrets(connection: Connection) -> Iterator[str]:
     if connection.api_key:
         yield connection.api_key
     for name, value in connection.headers:
-        if _SECRET_HEADER.search(name):
+        if is_secret_header(name):
             yield from value.split()  # the scheme is not secret: `Bearer …`, `Basic …`
 
 

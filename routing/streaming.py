@@ -14,7 +14,8 @@ from resilience.core.kinds import Kind
 from resilience.core.outcome import SUCCESS, Failure, Outcome
 from routing.adapters.base import Exchange
 from routing.chains import Target
-from routing.job import WRITE_DEADLINE, Job
+from routing.http_body import WRITE_DEADLINE
+from routing.job import Job
 from routing.sse import Event, EventReader, EventTooLargeError
 from routing.upstream import UpstreamError, UpstreamResponse
 

@@ -20,8 +20,8 @@ PATIENCE = 60.0  # s
 Json = dict[str, Any]
 
 
-def configuration(simulator: str, breaker: Json) -> Json:
-    """OpenAI-compatible providers behind two chains, one with two connections; and one provider of each other format."""
+def configuration(simulator: str, common: Json) -> Json:
+    """OpenAI-compatible providers behind two chains, one with two connections; and a chain through every format."""
 
     def provider(slug: str, *connections: str, **members: Any) -> Json:
         keys = [{"slug": name, "api_key": f"sk-sim-{slug}-{name}"} for name in connections]
@@ -30,9 +30,8 @@ def configuration(simulator: str, breaker: Json) -> Json:
             "format": "openai",
             "base_url": f"{simulator}/openai/v1",
             "retries": 0,
-            "breaker": {"jitter": 0} | breaker,
             "connections": keys,
-        } | members
+        } | (common | members)
 
     return {
         "settings": {"wait_for_retry_after": 0},
@@ -63,11 +62,15 @@ def configuration(simulator: str, breaker: Json) -> Json:
 class Stage:
     """`with Stage(folder) as stage:` everything runs; `stage.gateway` may be killed and started again."""
 
-    def __init__(self, folder: Path, *, workers: int = 1, breaker: Json | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, workers: int = 1, breaker: Json | None = None, database_url: str = "", **common: Any
+    ) -> None:
+        """common: members of every provider. database_url: another database than a file in the folder."""
         self.folder = folder
         self.database = folder / "stage.sqlite3"
+        self._environment = {"DATABASE_URL": database_url} if database_url else {}
         self._workers = workers
-        self._breaker = breaker or {}
+        self._common = {"breaker": {"jitter": 0} | (breaker or {})} | common
         self.simulator = ""
 
     def __enter__(self) -> Self:
@@ -102,8 +105,9 @@ class Stage:
         self.gateway = self._server().__enter__()
 
     def control(self, key: str, *, format_: str = "openai", **behaviour: Any) -> None:
-        """Make a simulated account misbehave: `control("primary-one", mode="error")`."""
-        self._simulator_call("PUT", f"/control/{format_}:sk-sim-{key}", behaviour)
+        """Make a simulated account misbehave: `control("primary-one", mode="error")`; or a format: `control("gemini", …)`."""
+        name = f"{format_}:sk-sim-{key}" if "-" in key else key
+        self._simulator_call("PUT", f"/control/{name}", behaviour)
 
     def dictate(self, text: str) -> None:
         """Make every simulated model say this."""
@@ -140,17 +144,17 @@ class Stage:
 
     def python(self, text: str) -> None:
         """Run lines against the database in another process."""
-        done = manage("shell", "-c", text, database=self.database)
+        done = manage("shell", "-c", text, database=self.database, **self._environment)
         assert done.returncode == 0, done.stderr
 
     def _configure(self) -> None:
         path = self.folder / "stage.yaml"
-        path.write_text(yaml.safe_dump(configuration(self.simulator, self._breaker)))
-        prepare(path, database=self.database)
+        path.write_text(yaml.safe_dump(configuration(self.simulator, self._common)))
+        prepare(path, database=self.database, **self._environment)
 
     def _server(self) -> Server:
         arguments = ("serve", "--port", "0", "--workers", str(self._workers))
-        return Server(*arguments, database=self.database, log=self.folder / "gateway.log")
+        return Server(*arguments, database=self.database, log=self.folder / "gateway.log", **self._environment)
 
     def _await_simulator(self) -> str:
         deadline = time.monotonic() + PATIENCE

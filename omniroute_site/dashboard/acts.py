@@ -10,6 +10,7 @@ from omniroute_site.dashboard.forms import AskForm, HoldForm, LockForm
 from omniroute_site.dashboard.rows import dom_id
 from resilience import actions
 from resilience.core.permit import Pair
+from routing import edits
 
 
 class Scope(StrEnum):
@@ -59,7 +60,9 @@ class Act:
     says: str
     run: Run
     when: str = ""
-    """`open`, `forced`, `unforced` or `cooling`: the state in which the button is of use; empty, always."""
+    """`open`, `forced`, `unforced`, `cooling`, `enabled` or `disabled`: when the button is of use; empty, always."""
+    configures: bool = False
+    """Whether it changes the configuration, which is a permission of its own."""
 
 
 def _lock(target: Target, actor: str, given: Mapping[str, Any]) -> object:
@@ -139,6 +142,32 @@ _TABLE = (
         when="cooling",
         run=lambda target, actor, given: actions.clear_cooldown(
             target.provider, target.connection, actor=actor, reason=given["reason"]
+        ),
+    ),
+    Act(
+        name="disable",
+        button="Disable…",
+        submit="Disable",
+        scope=Scope.CONNECTION,
+        form=AskForm,
+        says="gets no call until it is enabled again.",
+        when="enabled",
+        configures=True,
+        run=lambda target, actor, given: edits.switch_connection(
+            target.provider, target.connection, enabled=False, actor=actor, reason=given["reason"]
+        ),
+    ),
+    Act(
+        name="enable",
+        button="Enable…",
+        submit="Enable",
+        scope=Scope.CONNECTION,
+        form=AskForm,
+        says="is called again.",
+        when="disabled",
+        configures=True,
+        run=lambda target, actor, given: edits.switch_connection(
+            target.provider, target.connection, enabled=True, actor=actor, reason=given["reason"]
         ),
     ),
     Act(

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from omniroute_site.dashboard.chain_draft import ChainDraft, DraftForms, stored
+from omniroute_site.dashboard.selectors.events import last_change
 from resilience import actions
 from resilience.core.events import ConfigChanged
 from resilience.eventlog import CAUSE_LENGTH
@@ -51,7 +52,7 @@ def delete_chain(chain: FallbackChain, version: int, by: Save) -> None:
 
 def last_save(model: str) -> ResilienceEvent | None:
     """Who changed a chain last, and why."""
-    return ResilienceEvent.objects.filter(name=ConfigChanged.name, data__subject=_subject(model)).first()
+    return last_change(_subject(model))
 
 
 def _take(chain: FallbackChain, version: int) -> ChainDraft:

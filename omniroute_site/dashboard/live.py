@@ -10,12 +10,14 @@ from omniroute_site.dashboard.cells import Cells, board_cells, clock
 from omniroute_site.dashboard.chain_cells import chain_cells
 from omniroute_site.dashboard.lockout_cells import lockout_cells
 from omniroute_site.dashboard.process_cells import process_cells
+from omniroute_site.dashboard.provider_cells import fleet_cells
 from omniroute_site.dashboard.push import Feed, feed_of
 from omniroute_site.dashboard.request_cells import request_cells
 from omniroute_site.dashboard.selectors.board import read_board
 from omniroute_site.dashboard.selectors.chains import read_chains
 from omniroute_site.dashboard.selectors.lockouts import read_lockouts
 from omniroute_site.dashboard.selectors.processes import read_processes
+from omniroute_site.dashboard.selectors.providers import read_fleet
 from omniroute_site.dashboard.selectors.requests import newest_request
 
 
@@ -31,6 +33,7 @@ PAGES: Mapping[str, Page] = MappingProxyType(
     {
         "board": Page(read_board, board_cells),
         "chains": Page(read_chains, chain_cells),
+        "providers": Page(read_fleet, fleet_cells),
         "requests": Page(newest_request, request_cells),
         "lockouts": Page(read_lockouts, lockout_cells),
         "processes": Page(read_processes, process_cells),

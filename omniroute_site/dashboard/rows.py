@@ -84,6 +84,15 @@ class ConnectionRow:
         return self.until is not None
 
     @property
+    def tone(self) -> str:
+        """Which colour and shape it wears."""
+        if not self.enabled:
+            return "off"
+        if self.problem:
+            return "open"
+        return "degraded" if self.cooling or self.locks else "ok"
+
+    @property
     def cooling_seconds(self) -> int:
         """The whole length of the cooldown in force, for its bar."""
         if self.until is None:

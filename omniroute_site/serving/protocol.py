@@ -1,7 +1,8 @@
 """uvicorn's HTTP protocol with the edges that the gateway's clients run into taken care of.
 
 A request that is not HTTP is refused in the gateway's words; a head that is endless, or never comes, is not waited for;
-and an offer to speak HTTP/2 (Java's client makes it with every request) does not cost the request its body.
+an offer to speak HTTP/2 (Java's client makes it with every request) does not cost the request its body; and a client that
+has stopped reading does not keep a socket, with all that waits to be written to it, for as long as it likes.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from routing.errors import GatewayError
+from routing.http_body import WRITE_DEADLINE
 from routing.ids import uuid7
 
 HEAD_BYTES = 256 * 1024  # of a request's head; less is refused with more grace in routing.proxy
@@ -27,6 +29,7 @@ class GatewayProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._head_bytes = 0  # of the head that is coming
         self._in_head = False
+        self._unread: asyncio.TimerHandle | None = None  # ends a connection whose client does not read
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Give the first request as long as a later one."""
@@ -63,9 +66,36 @@ class GatewayProtocol(HttpToolsProtocol):
         self._in_head = False
         super().on_headers_complete()
 
+    def pause_writing(self) -> None:
+        """As much waits for the client as may wait."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(WRITE_DEADLINE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads."""
+        self._forget_unread()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It left, or was left."""
+        self._forget_unread()
+        super().connection_lost(exc)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """No request came for long. A close would wait for a client that has not read the last answer either."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
+
     def send_400_response(self, msg: str) -> None:
         """What came is not HTTP."""
         self._refuse(msg, 400)
+
+    def _forget_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _await_head(self) -> None:
         self._unset_keepalive_if_required()

@@ -24,11 +24,7 @@ class ShowsKey:
     @admin.display(description="API key")
     def shown_key(self, connection: Connection) -> str:
         """Return the reference, or the end of a literal."""
-        if connection.api_key_env:
-            return f"env:{connection.api_key_env}"
-        if not connection.api_key_encrypted:
-            return "none"
-        return f"…{connection.key_hint}" if connection.key_hint else "stored"
+        return connection.shown_key or "none"
 
 
 class ConnectionInline(ShowsKey, admin.StackedInline):

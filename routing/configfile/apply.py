@@ -12,27 +12,25 @@ from routing.configfile.plan import Plan
 from routing.configfile.problems import ConfigFileError
 from routing.configfile.references import check_references, integrity_problem, literal_key
 from routing.configfile.rows import RowWriter, is_new
+from routing.configfile.rules import replace_rules, stored_rules
 from routing.configfile.schema import (
     ChainFile,
     ConfigFile,
     ConnectionFile,
-    ErrorRuleFile,
     KeyFile,
     ModelFile,
     ProviderFile,
     check_schema,
 )
-from routing.configfile.secrets import stored_api_key
+from routing.configfile.secrets import connection_columns
 from routing.models import (
     ClientKey,
     Connection,
-    ErrorRule,
     FallbackChain,
     GatewaySettings,
     Provider,
     UpstreamModel,
 )
-from routing.tunables import TUNABLES
 
 
 def apply_file(raw: bytes, *, dry_run: bool = False, prune: bool = False) -> Plan:
@@ -81,16 +79,12 @@ class _Application:
         return self.plan
 
     def _provider(self, said: ProviderFile, row: Provider) -> Provider:
-        columns: dict[str, Any] = {column: said.tuned(column) for column in TUNABLES}
-        columns |= said.model_dump(include={"name", "format", "base_url", "enabled", "stream_rescue"})
         rules = [rule.model_dump() for rule in said.error_rules]
-        replaced = rules != _stored_rules(row)
-        row = self.rows.put(f"provider {said.slug}", row, columns, also=["error_rules changed"] if replaced else [])
+        replaced = rules != stored_rules(row)
+        also = ["error_rules changed"] if replaced else []
+        row = self.rows.put(f"provider {said.slug}", row, said.columns(), also=also)
         if replaced:
-            row.error_rules.all().delete()
-            ErrorRule.objects.bulk_create(
-                ErrorRule(provider=row, position=position, **rule) for position, rule in enumerate(rules)
-            )
+            replace_rules(row, rules)
         connections = {connection.slug: connection for connection in row.connections.all()}
         for connection in said.connections:
             self._connection(
@@ -99,10 +93,7 @@ class _Application:
         return row
 
     def _connection(self, said: ConnectionFile, row: Connection) -> None:
-        columns = said.model_dump(exclude={"slug", "api_key"}) | {"base_url": said.base_url or ""}
-        if "api_key" in said.model_fields_set:  # else the stored one stays: an export has none
-            columns |= stored_api_key(said.api_key, row)
-        self.rows.put(f"connection {row.provider.slug}/{said.slug}", row, columns)
+        self.rows.put(f"connection {row.provider.slug}/{said.slug}", row, connection_columns(said, row))
 
     def _model(self, said: ModelFile, provider: Provider) -> None:
         row = UpstreamModel.objects.filter(provider=provider, model=said.model).first()
@@ -164,13 +155,3 @@ class _Application:
                 self.rows.drop(f"connection {connection.provider.slug}/{connection.slug}", connection)
         for provider in Provider.objects.exclude(slug__in=[said.slug for said in self.file.providers]):
             self.rows.drop(f"provider {provider.slug}", provider)
-
-
-def _stored_rules(provider: Provider) -> list[dict[str, Any]]:
-    if is_new(provider):
-        return []
-    columns = ErrorRuleFile.model_fields
-    return [
-        {column: getattr(rule, column) for column in columns}
-        for rule in provider.error_rules.order_by("position", "id")
-    ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from routing import crypto
 from routing.configfile.document import Document
 from routing.configfile.problems import ConfigFileError, Path, Problem
-from routing.configfile.schema import ChainFile, ConfigFile, ProviderFile
+from routing.configfile.schema import ChainFile, ConfigFile, ConnectionFile, ProviderFile
 from routing.models import ClientKey, Connection, GatewaySettings, Provider
 from routing.secrets import ENV_PREFIX, environment_variable
 
@@ -73,29 +73,31 @@ def _twice(path: Path, member: str, identities: Iterable[Hashable]) -> Mistakes:
 def _providers(file: ConfigFile) -> Mistakes:
     for number, provider in enumerate(file.providers):
         path: Path = ("providers", number)
-        threshold = provider.tuned("breaker_failure_threshold")
-        degraded = provider.tuned("breaker_degradation_threshold")
-        if threshold is not None and degraded is not None and degraded > threshold:
-            yield (
-                (*path, "breaker", "degradation_threshold"),
-                f"must not be above failure_threshold, which is {threshold}",
-            )
-        shortest, longest = provider.tuned("lockout_lockout_duration"), provider.tuned("lockout_max_lockout_duration")
-        if shortest is not None and longest is not None and shortest > longest:
-            yield (
-                (*path, "lockout", "max_lockout_duration"),
-                f"must not be below lockout_duration, which is {shortest:g}",
-            )
-        yield from _encryption(path, provider)
+        for place, message in contradictions(provider):
+            yield (*path, *place), message
+        for index, connection in enumerate(provider.connections):
+            for place, message in unstorable(connection):
+                yield (*path, "connections", index, *place), message
 
 
-def _encryption(path: Path, provider: ProviderFile) -> Mistakes:
-    for number, connection in enumerate(provider.connections):
-        if connection.api_key and not connection.api_key.startswith("env:"):
-            try:
-                crypto.encrypt("")
-            except crypto.EncryptionUnavailableError as error:
-                yield (*path, "connections", number, "api_key"), f"cannot be stored: {error}; or use env:NAME"
+def contradictions(provider: ProviderFile) -> Mistakes:
+    """Yield what one setting of a provider makes wrong about another, with its path in the provider."""
+    threshold = provider.tuned("breaker_failure_threshold")
+    degraded = provider.tuned("breaker_degradation_threshold")
+    if threshold is not None and degraded is not None and degraded > threshold:
+        yield ("breaker", "degradation_threshold"), f"must not be above failure_threshold, which is {threshold}"
+    shortest, longest = provider.tuned("lockout_lockout_duration"), provider.tuned("lockout_max_lockout_duration")
+    if shortest is not None and longest is not None and shortest > longest:
+        yield ("lockout", "max_lockout_duration"), f"must not be below lockout_duration, which is {shortest:g}"
+
+
+def unstorable(connection: ConnectionFile) -> Mistakes:
+    """Yield why the connection's key cannot be kept, with its path in the connection."""
+    if connection.api_key and not connection.api_key.startswith(ENV_PREFIX):
+        try:
+            crypto.encrypt("")
+        except crypto.EncryptionUnavailableError as error:
+            yield ("api_key",), f"cannot be stored: {error}; or use env:NAME"
 
 
 def _chain(number: int, chain: ChainFile, known: Known) -> Mistakes:

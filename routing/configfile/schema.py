@@ -4,7 +4,8 @@ Unknown names are refused, every value says what is allowed, and all mistakes ar
 at other parts of the file, or at the database, is checked in `references`.
 """
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model, model_validator
 from pydantic_core import ErrorDetails
@@ -67,6 +68,10 @@ class ConnectionFile(Section):
     max_concurrency: Annotated[int, BeforeValidator(number(0, 100_000, whole=True))] = 0
     headers: Headers = Field(default_factory=dict)
 
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of Connection, but for its slug and its key."""
+        return {**self.model_dump(exclude={"slug", "api_key"}), "base_url": self.base_url or ""}
+
 
 class ErrorRuleFile(Section):
     """`providers[].error_rules[]`."""
@@ -106,6 +111,12 @@ class ProviderFile(_Tuned):  # type: ignore[misc, valid-type]  # built from TUNA
         tunable = TUNABLES[column]
         value: float | None = getattr(getattr(self, tunable.section) if tunable.section else self, tunable.name)
         return value
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of Provider, but for its slug."""
+        columns: dict[str, Any] = {column: self.tuned(column) for column in TUNABLES}
+        columns |= self.model_dump(include={"name", "format", "base_url", "enabled", "stream_rescue"})
+        return columns
 
 
 class ModelFile(Section):
@@ -184,6 +195,9 @@ class ConfigFile(Section):
     keys: list[KeyFile] = Field(default_factory=list)
 
 
+S = TypeVar("S", bound=Section)
+
+
 def check_schema(document: Document) -> ConfigFile:
     """Return the file's content. Raises ConfigFileError with every mistake."""
     try:
@@ -201,19 +215,32 @@ _EXPECTED = {
 }
 
 
+def check_section(section: type[S], said: Mapping[str, Any]) -> S:
+    """Return one section that stands by itself, as a form has it. Raises ConfigFileError; paths begin at the section."""
+    try:
+        return section.model_validate(said)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_input=False)
+        raise ConfigFileError([Problem(_message(one), _in_file(one["loc"], said)) for one in details]) from error
+
+
 def _problem(document: Document, detail: ErrorDetails) -> Problem:
-    path = _in_file(detail["loc"], document)
+    path = _in_file(detail["loc"], document.value)
     if detail["type"] == "extra_forbidden":
         return document.problem(path, f"is not known here; known are {', '.join(_known(path))}")
+    return document.problem(path, _message(detail))
+
+
+def _message(detail: ErrorDetails) -> str:
     if detail["type"] == "value_error":
-        return document.problem(path, str(detail["ctx"]["error"]))
-    return document.problem(path, _EXPECTED.get(detail["type"], detail["msg"]))
+        return str(detail["ctx"]["error"])
+    return _EXPECTED.get(detail["type"], detail["msg"])
 
 
-def _in_file(location: tuple[int | str, ...], document: Document) -> Path:
+def _in_file(location: tuple[int | str, ...], root: Mapping[str, Any]) -> Path:
     """Drop what pydantic adds to a path: the names of a union's branches. The last part may be missing in the file."""
     path: list[int | str] = []
-    value: Any = document.value
+    value: Any = root
     for part in location:
         if isinstance(value, dict | list):
             path.append(part)

@@ -1,8 +1,17 @@
 """How the file's `api_key` and the columns of a connection correspond."""
 
+from typing import Any
+
 from routing import crypto
+from routing.configfile.schema import ConnectionFile
 from routing.models import Connection
 from routing.secrets import ENV_PREFIX
+
+
+def connection_columns(said: ConnectionFile, row: Connection) -> dict[str, Any]:
+    """Return the columns for a connection. A key that is not mentioned stays: an export has none."""
+    columns = said.columns()
+    return columns | stored_api_key(said.api_key, row) if "api_key" in said.model_fields_set else columns
 
 
 def stored_api_key(api_key: str, row: Connection) -> dict[str, str]:

@@ -135,6 +135,15 @@ class Connection(TableModel):
     def __str__(self) -> str:
         return f"{self.provider.slug}/{self.slug}"
 
+    @property
+    def shown_key(self) -> str:
+        """What people may see of the stored key: its variable, or its end; empty if there is none."""
+        if self.api_key_env:
+            return f"env:{self.api_key_env}"
+        if not self.api_key_encrypted:
+            return ""
+        return f"…{self.key_hint}" if self.key_hint else "stored"
+
 
 class UpstreamModel(TableModel):
     """Facts about a model of a provider; null is unknown. Models without a row work too."""

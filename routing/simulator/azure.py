@@ -12,6 +12,7 @@ from routing.simulator.wire import Answer, ErrorAnswer, InvalidRequestError, Jso
 
 _DEPLOYMENT = re.compile(r"/openai/deployments/(?P<model>[^/]+)(?P<rest>/.+)")
 _V1 = "/openai/v1"
+_MODELS = "/openai/models"
 
 _ERRORS: dict[Mode, tuple[int, str, str]] = {
     Mode.RATE_LIMIT: (429, "429", "Requests to the ChatCompletions_Create Operation have exceeded call rate limit of your current pricing tier."),
@@ -47,6 +48,8 @@ class Azure(OpenAI):
         """As OpenAI, the deployment standing in for the model."""
         if path.startswith(_V1):
             return super().answer(request, path.removeprefix(_V1), behaviour)
+        if path == _MODELS and request.query.get("api-version"):
+            return super().answer(request, "/models", behaviour)
         deployment = _DEPLOYMENT.fullmatch(path)
         if deployment is None or not request.query.get("api-version"):
             raise InvalidRequestError(404, "Resource not found", code="404")

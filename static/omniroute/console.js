@@ -139,7 +139,7 @@
 
   // keys
 
-  const PAGES = { b: "/", c: "/chains/", r: "/requests/", x: "/explain/", l: "/lockouts/", e: "/events/" };
+  const PAGES = { b: "/", c: "/chains/", p: "/providers/", r: "/requests/", x: "/explain/", l: "/lockouts/", e: "/events/" };
   const STOPS = "[data-provider] h3 a, [data-chain] h2 a, [data-request] a.id";
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -21,7 +21,7 @@ SPAN = timedelta(days=10)
 LIMIT = 0.150  # s of server time a page may take
 ROUNDS = 15
 BATCH = 20_000
-NO_PAGES = ("acts", "act", "patterns", "lock", "create-key", "events-csv", "requests-newer")
+NO_PAGES = ("acts", "act", "patterns", "lock", "create-key", "events-csv", "requests-newer", "provider-switch")
 FILTERED = (
     ("/requests/", "outcome=failed"),
     ("/requests/", "key=app-3"),

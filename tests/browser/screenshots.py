@@ -18,11 +18,26 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 WIDTHS = {1440: 960, 800: 1100, 360: 780}
 SCHEMES = ("light", "dark")
 PAGES = {
-    "board": "/", "chains": "/chains/", "requests": "/requests/", "lockouts": "/lockouts/", "events": "/events/",
-    "explain": "/explain/?model=gpt-4o&hold=anthropic&kind=transient&target=gemini/us-east/gemini-2.5-pro&later=5+min",
-    "keys": "/keys/", "processes": "/processes/",
-}  # fmt: skip
-LIVE = ("/", "/chains/", "/requests/", "/lockouts/", "/processes/")
+    "board": "/",
+    "chains": "/chains/",
+    "providers": "/providers/",
+    "new-provider": "/providers/_new/",
+    "requests": "/requests/",
+    "kinds": "/kinds/",
+    "lockouts": "/lockouts/",
+    "events": "/events/",
+    "explain": "/explain/?model=gpt-4o&hold=anthropic&kind=timeout&target=gemini/us-east/gemini-2.5-pro&later=5+min",
+    "keys": "/keys/",
+    "processes": "/processes/",
+}
+FLEET_PAGES = {
+    "provider": "/providers/gemini/",
+    "settings": "/providers/gemini/settings/",
+    "connection": "/providers/gemini/connections/us-east/",
+    "rule": "/providers/gemini/rules/0/",
+}
+"""Pages of what an empty scenario has not."""
+LIVE = ("/", "/chains/", "/providers/", "/requests/", "/lockouts/", "/processes/")
 
 
 def page_of(browser: Browser, site: Site, scheme: str, width: int) -> BrowserContext:
@@ -65,7 +80,8 @@ def for_eyes(browser: Browser, site: Site, folder: Path) -> None:
         for scheme in SCHEMES:
             for width in WIDTHS:
                 context = page_of(browser, site, scheme, width)
-                for name, path in {**PAGES, "patterns": "/patterns/"}.items():
+                pages = PAGES | ({} if scenario == "empty" else FLEET_PAGES)
+                for name, path in {**pages, "patterns": "/patterns/"}.items():
                     if name != "patterns" or scenario == "fire":
                         shoot(context, path, folder / f"{scenario}-{name}-{width}-{scheme}.png", whole=True)
                 context.close()

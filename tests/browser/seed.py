@@ -34,11 +34,13 @@ from routing.ids import uuid7_floor
 from routing.models import (
     ClientKey,
     Connection,
+    ErrorRule,
     FallbackChain,
     FallbackEntry,
     Provider,
     RequestLog,
     ServingProcess,
+    UnmatchedError,
 )
 from tests.browser import PASSWORD
 
@@ -65,7 +67,7 @@ CHANCE = random.Random(7)
 
 def clean() -> None:
     """Remove everything the console shows."""
-    for table in (RequestLog, ResilienceEvent, ModelLockout, CooldownRow, BreakerState):
+    for table in (RequestLog, UnmatchedError, ResilienceEvent, ModelLockout, CooldownRow, BreakerState):
         table.objects.all().delete()
     for table in (FallbackEntry, FallbackChain, Connection, Provider, ClientKey, ServingProcess):
         table.objects.all().delete()
@@ -90,6 +92,7 @@ def fleet(extra: int = 0) -> None:
         )
         for position, name in enumerate(connections):
             Connection.objects.create(provider=provider, slug=name, priority=position)
+    tuned()
     for model, (strategy, entries) in CHAINS.items():
         chain = FallbackChain.objects.create(model=model, strategy=strategy)
         for position, (slug, upstream) in enumerate(entries):
@@ -133,6 +136,24 @@ def processes(now: datetime, *, burning: bool) -> None:
             table_loaded_at=now - timedelta(minutes=3), in_flight=12 * number, database_ok=True, backlog=0,
             log_waiting=number, log_dropped=0, draining=False,
         )  # fmt: skip
+
+
+def tuned() -> None:
+    """What somebody chose: keys, numbers, rules, an account that rests."""
+    Connection.objects.filter(slug="main").update(api_key_env="PROVIDER_KEY")
+    Provider.objects.filter(slug="gemini").update(
+        breaker_reset_timeout=60, timeout_first_token=25, cooldown_rate_limit=90, retries=2
+    )
+    gemini = Provider.objects.get(slug="gemini")
+    gemini.connections.filter(slug="eu-west").update(max_concurrency=40, headers={"X-Team": "search"})
+    Connection.objects.filter(provider__slug="openai", slug="batch").update(enabled=False)
+    rules = [
+        {"status": 499, "kind": "overloaded", "cooldown": 30, "name": "their balancer gives up"},
+        {"code": "RESOURCE_EXHAUSTED", "pattern": "per day", "kind": "quota_exhausted"},
+    ]
+    ErrorRule.objects.bulk_create(
+        ErrorRule(provider=gemini, position=position, **rule) for position, rule in enumerate(rules)
+    )
 
 
 def target(provider: str, model: str, started: float, took: float, kind: str = "", **more: Any) -> dict[str, Any]:
@@ -240,6 +261,14 @@ def fire(now: datetime) -> None:
     from resilience.eventlog import insert, to_row
 
     insert([to_row(event, at=ago(age), request_id=cause) for age, event, cause in events])
+    for status, code, example, kind, count in (
+        (529, "melted", "engine # is cold, come back later", "overloaded", 1_204),
+        (418, "", "I am a teapot", "transient", 7),
+    ):
+        UnmatchedError.objects.create(
+            provider="groq", digest=str(status), status=status, code=code, shape="{}", example=example, kind=kind,
+            count=count, first_seen_at=ago(200_000), last_seen_at=ago(80),
+        )  # fmt: skip
     actions.force_open("mistral", actor="alice", reason="billing migration, do not route", duration=timedelta(hours=2))
 
 

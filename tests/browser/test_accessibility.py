@@ -29,6 +29,7 @@ def pages(page: Page) -> list[str]:
     ours = [address for address in found if not address.startswith("/admin")]
     page.goto("/requests/")
     ours.append(str(page.locator("[data-request] a.id").first.get_attribute("href")))
+    ours += [f"/providers/groq/{each}" for each in ("", "settings/", "connections/main/", "rules/_new/")]
     page.goto("/chains/")
     ours += [
         str(page.locator(".lane a.edit").first.get_attribute("href")),

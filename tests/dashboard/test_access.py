@@ -10,6 +10,10 @@ from tests.dashboard.conftest import logged_in, user
 PAGES = [
     "/",
     "/chains/",
+    "/providers/",
+    "/providers/openai/",
+    "/kinds/",
+    "/live/providers/",
     "/requests/",
     "/explain/",
     "/lockouts/",

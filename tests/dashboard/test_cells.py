@@ -56,7 +56,7 @@ def test_every_cell_has_its_id_and_swaps_by_it(on_fire: FallbackChain) -> None:
 
 
 def test_ids_are_unique_on_a_page(operator: Client, on_fire: FallbackChain) -> None:
-    for path in ("/", "/chains/", "/lockouts/", "/processes/"):
+    for path in ("/", "/chains/", "/lockouts/", "/processes/", "/providers/", "/providers/openai/", "/kinds/"):
         ids = re.findall(r' id="([^"]*)"', operator.get(path).content.decode())
         assert len(ids) == len(set(ids))
         assert all(ids)

@@ -96,7 +96,7 @@ async def test_a_full_backlog_drops_its_oldest_and_counts_it(registry, database_
     assert [one.provider for one in found.breakers] == ["provider-2", "provider-3", "provider-4"]
 
 
-async def test_a_failure_in_the_middle_of_a_batch_repeats_nothing(registry, monkeypatch):
+async def test_a_failure_in_the_middle_of_a_batch_undoes_it_and_each_counts_once(registry, monkeypatch):
     write, asked = store.settle, []
 
     def fails_once_at_m2(permit, *args, **details):
@@ -107,10 +107,10 @@ async def test_a_failure_in_the_middle_of_a_batch_repeats_nothing(registry, monk
 
     monkeypatch.setattr(store, "settle", fails_once_at_m2)
     await asyncio.gather(*(fail(registry, number) for number in range(4)))
-    assert registry.health.backlog == 2
+    assert registry.health.backlog == 4
     await registry.backlog.write_all()
 
-    assert asked == ["m0", "m1", "m2", "m2", "m3"]
+    assert asked == ["m0", "m1", "m2", "m0", "m1", "m2", "m3"]
     assert (await registry.thread.run(lambda: read_breaker("openai"))).failure_count == 4
 
 

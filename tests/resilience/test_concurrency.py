@@ -1,30 +1,40 @@
-"""Many writers at once, in threads with connections of their own and in processes: nothing is lost, nothing doubled."""
+"""Many writers at once, in threads with connections of their own and in processes with registries of their own: nothing is lost, nothing doubled."""
 
+import itertools
 import multiprocessing
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from django.db import connection
 
 from resilience import store
+from resilience.core import settlement
+from resilience.core.cooldown import Cooldown
 from resilience.core.kinds import Kind
-from resilience.core.outcome import SUCCESS, Failure
+from resilience.core.lockout import Lockout
+from resilience.core.outcome import SUCCESS, Failure, Outcome
 from resilience.core.permit import Pair, Permit
 from resilience.core.policy import BreakerConfig, Policy
+from resilience.core.settlement import Layers
+from resilience.core.state import Breaker
 from resilience.models import ResilienceEvent
-from resilience.reading import current_version, read_breaker, read_cooldown
+from resilience.reading import read_breaker, read_cooldown
 
-from .child import settle_many as settle_many_elsewhere
+from . import child
+from .child import Held
 from .examples import BROKEN, NOW, POLICY, after, open_breaker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # never opens: what is asked here is whether every settlement is counted
 PATIENT = Policy(breaker=BreakerConfig(failure_threshold=10**6, degradation_threshold=10**6, minimum_calls=10**6))
+PROBING = replace(POLICY, breaker=replace(POLICY.breaker, half_open_requests=2))
+PROCESSES, SHARE, AT_ONCE, PROBES = 4, 500, 50, 20
 OUTCOMES = [SUCCESS, BROKEN, Failure(Kind.TIMEOUT), Failure(Kind.CONTEXT_LENGTH), Failure(Kind.RATE_LIMIT)]
 
 
@@ -44,26 +54,51 @@ def in_threads(number: int, work: Callable[[int], None]) -> None:
             done.result(timeout=60)
 
 
-def settle_many(index: int, number: int) -> None:
-    for step in range(number):
-        pair = Pair("openai", f"c{index}", f"m{step % 3}")
-        permit = Permit(*pair, generation=0, lease_id=None, admitted_at=NOW, id="any")
-        store.settle(permit, PATIENT, OUTCOMES[step % len(OUTCOMES)], after(step / 100), 0.0, sibling_usable=True)
+def script(index: int) -> list[tuple[Pair, Outcome, datetime]]:
+    """What one of the processes is to settle."""
+    return [
+        (Pair("openai", f"c{index}", f"m{step % 3}"), OUTCOMES[(index + step) % len(OUTCOMES)], after(step / 100))
+        for step in range(SHARE)
+    ]
 
 
-def test_two_thousand_settlements_from_threads_and_processes_are_all_counted():
-    child = multiprocessing.get_context("spawn").Process(
-        target=settle_many_elsewhere, args=(str(connection.settings_dict["NAME"]), 2, 1000)
+def serially() -> Breaker:
+    """The breaker after all of it, one after the other, by the core alone."""
+    breaker = Breaker("openai")
+    for pair, outcome, now in itertools.chain.from_iterable(map(script, range(PROCESSES))):
+        permit = Permit(*pair, generation=0, lease_id=None, admitted_at=now, id="any")
+        layers = Layers(breaker, Cooldown("openai", pair.connection), Lockout(*pair))
+        breaker = settlement.settle(layers, PATIENT, permit, outcome, now, 0.0, sibling_usable=True)[0].breaker
+    return breaker
+
+
+def most_at_once(held: Iterable[Held]) -> int:
+    """How many leases were held at the same time."""
+    moments = sorted(moment for began, ended in held for moment in ((began, 1), (ended, -1)))
+    return max(itertools.accumulate(step for _, step in moments))
+
+
+def test_four_processes_count_as_one_and_share_the_places_of_probes():
+    open_breaker("groq", policy=PROBING)
+    context = multiprocessing.get_context("spawn")
+    results: multiprocessing.Queue[list[Held]] = context.Queue()
+    database = str(connection.settings_dict["NAME"])
+    children = [context.Process(target=child.run, args=(database, index, results)) for index in range(PROCESSES)]
+    for process in children:
+        process.start()
+    held = [one for _ in children for one in results.get(timeout=120)]
+    for process in children:
+        process.join(timeout=60)
+
+    assert [process.exitcode for process in children] == [0] * PROCESSES
+    expected, breaker = serially(), read_breaker("openai")
+    assert breaker.kind_counts == expected.kind_counts
+    assert breaker.window.totals(after(5), PATIENT.breaker.window) == expected.window.totals(
+        after(5), PATIENT.breaker.window
     )
-    child.start()
-    in_threads(2, lambda index: settle_many(index, 500))
-    child.join(timeout=60)
-
-    assert child.exitcode == 0
-    breaker = read_breaker("openai")
-    assert breaker.kind_counts == dict.fromkeys(("transient", "timeout", "context_length", "rate_limit"), 400)
-    assert breaker.window.totals(after(5), PATIENT.breaker.window) == (1200, 800)
-    assert current_version() == 2000
+    assert len(held) >= PROBES
+    assert 1 <= most_at_once(held) <= PROBING.breaker.half_open_requests
+    assert read_breaker("groq").leases == ()
 
 
 @pytest.mark.parametrize("places", [1, 3])

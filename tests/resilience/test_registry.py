@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from django.db import OperationalError
 
+from resilience import backlog as backlog_module
 from resilience import registry as registry_module
 from resilience import store
 from resilience.core.kinds import Kind
@@ -191,7 +192,7 @@ async def test_a_settlement_whose_client_left_is_written_all_the_same(registry, 
 
 
 async def test_the_copy_decides_at_once_while_the_write_is_under_way(registry, monkeypatch):
-    monkeypatch.setattr(registry_module, "DATABASE_PATIENCE", PATIENCE_IN_TESTS)
+    monkeypatch.setattr(backlog_module, "PATIENCE", PATIENCE_IN_TESTS)
     go_on, write = threading.Event(), store.settle
 
     def slow_settle(*args, **details):
@@ -209,6 +210,53 @@ async def test_the_copy_decides_at_once_while_the_write_is_under_way(registry, m
 
     assert registry.health.backlog == 0
     assert await registry.thread.run(lambda: read_breaker("openai")) == registry.breakers["openai"]
+
+
+async def test_nobody_waits_a_second_time_for_a_database_that_hangs(registry, monkeypatch, caplog):
+    monkeypatch.setattr(backlog_module, "PATIENCE", PATIENCE_IN_TESTS)
+    go_on, write = threading.Event(), store.settle
+
+    def hangs(*args, **details):
+        go_on.wait(timeout=10)
+        return write(*args, **details)
+
+    monkeypatch.setattr(store, "settle", hangs)
+    await settle(registry, BROKEN)
+    assert "state.database_unreachable" in caplog.text
+    assert not registry.health.database_ok
+
+    monkeypatch.setattr(backlog_module, "PATIENCE", 3600)
+    monkeypatch.setattr(backlog_module, "RETRY_AFTER", 0)
+    await settle(registry, BROKEN)
+    await registry.backlog.written("openai")
+
+    go_on.set()
+    await registry.backlog.write_all()
+    assert (registry.health.database_ok, registry.health.backlog) == (True, 0)
+    assert (await registry.thread.run(lambda: read_breaker("openai"))).failure_count == 2
+
+
+async def test_an_outcome_that_counts_for_nothing_waits_for_the_write_that_made_it_so(registry, monkeypatch):
+    late = registry.permit(Pair("openai", "main", "late"), NOW)
+    go_on, write = threading.Event(), store.settle
+
+    def slow_settle(*args, **details):
+        go_on.wait(timeout=10)
+        return write(*args, **details)
+
+    monkeypatch.setattr(store, "settle", slow_settle)
+    opening = [asyncio.create_task(settle(registry, BROKEN, Pair("openai", "main", f"m{n}"))) for n in range(5)]
+    await until(lambda: PAIR.provider in registry.breakers and registry.breakers["openai"].state is State.OPEN)
+    stale = asyncio.create_task(
+        registry.settle(late, POLICY, BROKEN, now=NOW, sibling_usable=True, request_id="r-6")  # its client is told OPEN
+    )
+    await asyncio.sleep(0)
+    assert not stale.done()
+
+    go_on.set()
+    await stale
+    assert (await registry.thread.run(lambda: read_breaker("openai"))).state is State.OPEN
+    await asyncio.gather(*opening)
 
 
 async def test_an_answer_that_arrives_out_of_order_does_not_undo_a_newer_one(registry):
@@ -247,7 +295,7 @@ async def test_an_unreachable_database_does_not_shut_a_provider_out(registry, mo
 
 
 async def test_a_claim_that_the_database_answers_too_late_keeps_its_lease(registry, monkeypatch):
-    monkeypatch.setattr(registry_module, "DATABASE_PATIENCE", PATIENCE_IN_TESTS)
+    monkeypatch.setattr(registry_module, "PATIENCE", PATIENCE_IN_TESTS)
     await registry.thread.run(open_breaker)
     await loaded(registry)
     go_on, claim = threading.Event(), store.claim

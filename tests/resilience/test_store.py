@@ -186,14 +186,14 @@ def test_deadlines_that_no_policy_can_have_set_are_brought_back_at_start(configu
     ModelLockout.objects.filter(reason="model_unavailable").update(until=far)
     store.lock(Pair("openai", "main", "by-hand"), timedelta(days=30), actor="ann", reason="contract", now=NOW)
 
-    store.clamp_deadlines(NOW)
+    store.correct_clocks(NOW)
 
     day = policies.policy_for("openai").cooldown.max_cooldown
     assert read_breaker("openai").retry_at == NOW + day
     assert read_cooldown("openai", "spare").until == NOW + day
     assert read_lockout("openai", "other", "gpt-9").until == NOW + day
     assert read_lockout("openai", "main", "by-hand").until == NOW + timedelta(days=30)
-    assert not store.clamp_deadlines(NOW).written
+    assert not store.correct_clocks(NOW).written
 
 
 def test_text_that_a_database_refuses_is_stored_readable():

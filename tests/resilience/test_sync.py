@@ -7,14 +7,14 @@ import pytest
 from django.db import OperationalError, connection
 
 from resilience import actions, policies, reading, store, sync
-from resilience.core.permit import Pair
+from resilience.core.permit import NEEDS_LEASE, Pair
 from resilience.core.state import State
 from resilience.models import BreakerState, StateVersion
 from resilience.reading import read_breaker
 from resilience.registry import Registry
 from resilience.sync import Sync
 
-from .examples import BROKEN, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker, settle, until
+from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker, settle, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -87,6 +87,23 @@ async def test_once_a_minute_everything_is_read_even_what_was_changed_by_hand(re
     assert "openai" not in registry.breakers
 
 
+async def test_a_clock_that_is_set_back_keeps_nobody_out_for_longer_than_it_was_to_be(registry, clock):
+    keeper = Sync(registry, clock)
+    await elsewhere(registry, open_breaker)
+    await elsewhere(registry, lambda: settle(LIMITED, Pair("groq", "main", "m")))
+    await elsewhere(registry, lambda: settle(GONE, Pair("groq", "spare", "m")))
+    await keeper.round()
+
+    clock.now = after(-3600)
+    await keeper.round()
+
+    assert registry.check(PAIR, POLICY, after(-3571)) is not None
+    assert registry.check(PAIR, POLICY, after(-3570)) is NEEDS_LEASE
+    assert registry.cooling("groq", "main", clock.now) == after(-3593)
+    assert registry.lockouts["groq", "spare", "m"].until == after(-3480)
+    assert (await elsewhere(registry, lambda: read_breaker("openai"))) == registry.breakers["openai"]
+
+
 async def test_an_older_database_put_in_place_is_taken_over(registry, clock):
     keeper = Sync(registry, clock)
     await elsewhere(registry, open_breaker)
@@ -138,7 +155,7 @@ async def test_a_database_that_is_away_at_start_delays_the_load_only(registry, c
 
     monkeypatch.setattr(reading, "load_all", away)
     keeper = Sync(registry, clock)
-    await keeper._guarded_round(first=True)
+    await keeper._guarded_round()
     assert not registry.health.database_ok
 
     monkeypatch.setattr(reading, "load_all", load)

@@ -21,7 +21,7 @@ SOON = 5.0  # s; how long a fact may take on a busy machine before a test gives 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     # long enough for a restart before it is over
-    with Stage(tmp_path_factory.mktemp("stage"), breaker={"reset_timeout": 8}) as running:
+    with Stage(tmp_path_factory.mktemp("stage"), breaker={"reset_timeout": 14}) as running:
         yield running
 
 

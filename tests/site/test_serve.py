@@ -59,6 +59,9 @@ def test_serve_answers_and_drains(simulator: Simulator, database: Path, tmp_path
         simulator.behave(PRIMARY, mode="ok", latency=1.5)
         server.ask(slow)
         until_upstream_has_it(simulator)
+        text = server.get("/metrics", Authorization=f"Bearer {KEY}")[1]
+        assert b'omniroute_calls_in_flight{connection="main",provider="primary"} 1.0\n' in text
+        assert b"omniroute_permits 1.0\n" in text
         server.process.send_signal(signal.SIGTERM)
         until_refused(server.port)
 

@@ -8,6 +8,7 @@ from django.utils.dateparse import parse_datetime
 from omniroute_site.dashboard.board_rows import EventRow
 from omniroute_site.dashboard.event_filter import EventFilter
 from omniroute_site.dashboard.rows import BREAKER_TONES
+from resilience.core.events import ConfigChanged
 from resilience.core.kinds import RULES, Kind
 from resilience.models import ResilienceEvent
 
@@ -75,6 +76,12 @@ def told(event: ResilienceEvent) -> EventRow:
         actor=event.actor,
         reason=event.reason,
     )
+
+
+def last_change(subject: str, provider: str = "") -> ResilienceEvent | None:
+    """Who changed a thing of the configuration last on a page, and why. provider: whose thing it is, if anyone's."""
+    events = ResilienceEvent.objects.filter(provider=provider, name=ConfigChanged.name, data__subject=subject)
+    return events.order_by("-id").first()
 
 
 def label_of(kind: str) -> str:

@@ -30,6 +30,22 @@ MARKS: Mapping[str, str] = MappingProxyType(
 )
 
 
+EFFECTS: Mapping[str, str] = MappingProxyType(
+    {
+        "by_setting": "by setting",
+        "stop": "stops",
+        "counts_if_alone": "counts if alone",
+        "none": "recorded",
+        "release": "not its doing",
+        "always": "yes",
+        "hint_only": "if stated",
+        "never": "no",
+        "at_once": "locks at once",
+    }
+)
+"""The values of the kinds' table that are not words as they stand."""
+
+
 @register.simple_tag
 def mark(name: str) -> SafeString:
     """Return the shape of a state: ● closed, ◐ degraded, ■ open, ◇ half-open, ⚑ forced."""
@@ -124,6 +140,12 @@ def scope(value: str) -> str:
 def key_acts(row: KeyRow) -> tuple[KeyAct, ...]:
     """What can be done to a key as it is."""
     return acts_on(row)
+
+
+@register.filter
+def effect(value: str) -> str:
+    """What a kind does to a layer, in a word or two."""
+    return EFFECTS.get(value, value)
 
 
 @register.filter

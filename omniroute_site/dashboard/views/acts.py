@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.http import Http404, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import Resolver404, resolve, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
-from django_htmx.http import trigger_client_event
+from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from omniroute_site.dashboard.access import ConsoleRequest, for_operators, for_viewers, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Act, Scope, Target, acts_of
@@ -19,6 +20,9 @@ from omniroute_site.dashboard.rows import dom_id
 from omniroute_site.dashboard.selectors.impact import impact_of_opening
 from omniroute_site.dashboard.selectors.lockouts import read_lockouts
 from omniroute_site.dashboard.selectors.state import routes
+
+INSTEAD = {"disable": "enable", "enable": "disable"}
+"""The button that stands where the one just used stood."""
 
 
 @require_GET
@@ -43,6 +47,8 @@ def act(request: ConsoleRequest) -> HttpResponse:
     chosen = ACTS.get(given.get("action", ""))
     if chosen is None:
         raise Http404
+    if chosen.configures and not viewer_of(request.user).may_configure:
+        raise PermissionDenied
     target = _target(given, chosen.scope)
     form = _form(chosen, target, request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid() and _done(chosen, target, form, request.user.get_username()):
@@ -81,6 +87,8 @@ def _done(chosen: Act, target: Target, form: AskForm, actor: str) -> bool:
     except ValueError as refused:
         form.add_error(None, str(refused))
         return False
+    except ObjectDoesNotExist as error:  # deleted since it was looked up
+        raise Http404 from error
     return True
 
 
@@ -108,12 +116,15 @@ def _after(request: ConsoleRequest, chosen: Act, target: Target) -> HttpResponse
     if not request.htmx:
         place = f"#tile-{dom_id(target.provider)}" if back == "board" else ""
         return HttpResponseRedirect(reverse(f"dashboard:{back}") + place)
+    here = request.htmx.current_url_abs_path
+    if here and urlsplit(here).path not in (reverse("dashboard:board"), reverse("dashboard:lockouts")):
+        return HttpResponseClientRefresh()
     gone = chosen.name in ("unlock", "clear-cooldown", "unforce", "probe")
     controls = {
         "viewer": viewer_of(request.user),
         "target": target,
         "acts": acts_of(target.scope),
-        "focus": "" if gone else chosen.name,
+        "focus": "" if gone else INSTEAD.get(chosen.name, chosen.name),
     }
     answer = render(request, "dashboard/cells/acts.html", controls)
     answer.write("".join(everything(back, timezone.now()).values()))

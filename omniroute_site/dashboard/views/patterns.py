@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from omniroute_site.dashboard import record_samples, samples
+from omniroute_site.dashboard import provider_samples, record_samples, samples
 from omniroute_site.dashboard.access import ConsoleRequest, for_staff, viewer_of
 from omniroute_site.dashboard.acts import ACTS, Target
 from omniroute_site.dashboard.board_rows import Board, Count, Numbers, Phrase, Verdict
@@ -16,6 +16,8 @@ from omniroute_site.dashboard.chain_rows import Lane
 from omniroute_site.dashboard.forms import LockAnyForm
 from omniroute_site.dashboard.key_forms import KeyForm
 from omniroute_site.dashboard.selectors.requests import Filter, RequestList
+from omniroute_site.dashboard.views.sheet_pages import More, Sheet, Who
+from routing.configfile.plan import Plan
 from routing.table import RoutingTable
 
 
@@ -39,6 +41,13 @@ def patterns(request: ConsoleRequest) -> HttpResponse:
         "lanes": lanes,
         "editor": _editor(lanes[0]),
         "records": _records(now),
+        "fleet": provider_samples.fleet(now),
+        "accounts": provider_samples.accounts(now),
+        "trials": provider_samples.trials(),
+        "group": provider_samples.settings(),
+        "rules": provider_samples.rules(),
+        "unmatched": provider_samples.unmatched(now),
+        "sheet": Sheet("Connection", "sample", provider_samples.sheet(), "", _saves_nothing, more=_MORE),
         "requests": RequestList(()),
         "kept": Filter(),
     }
@@ -63,6 +72,14 @@ def _records(now: datetime) -> dict[str, object]:
         "made": (record_samples.keys(now)[0], "sk-or-shown-once-and-never-again"),
         "processes": record_samples.processes(now),
     }
+
+
+def _saves_nothing(seen: str, who: Who) -> Plan:
+    del seen, who
+    return Plan()
+
+
+_MORE = {"delete": More("Delete rule", _saves_nothing, danger=True)}
 
 
 def _editor(lane: Lane) -> dict[str, object]:

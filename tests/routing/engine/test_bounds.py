@@ -1,12 +1,14 @@
 """What must not last for ever or grow without end: waiting, memory, permits of clients that left."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from resilience import store
 from resilience.core.policy import BreakerConfig, CooldownConfig, Policy
 from routing import http_body, proxy
 from routing import live as live_module
@@ -112,6 +114,30 @@ async def test_an_error_whose_body_does_not_end_is_what_its_status_says(
     assert (answer.status, answer.error["code"]) == (429, "rate_limit_exceeded")
     assert gateway.breaker("a").last_failure_kind == "rate_limit"
     assert gateway.providers["a"].closed == 1
+
+
+async def test_a_client_is_told_of_a_shut_gate_when_the_database_knows_it(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else `kill -9` would undo what somebody has seen."""
+    gateway.provider("a", failing(500), policy=Policy(BreakerConfig(failure_threshold=1), CooldownConfig()))
+    go_on, write = threading.Event(), store.settle
+
+    def slow_settle(*args: Any, **details: Any) -> Any:
+        go_on.wait(timeout=10)
+        return write(*args, **details)
+
+    monkeypatch.setattr(store, "settle", slow_settle)
+    first = gateway.begin()
+    while gateway.breaker("a") is None or gateway.breaker("a").state != "OPEN":  # noqa: ASYNC110 (no event for it)
+        await asyncio.sleep(0)
+    second = gateway.begin()
+    for _ in range(20):  # as far as it gets by itself
+        await asyncio.sleep(0)
+    assert not second.messages
+
+    go_on.set()
+    assert [(await call.answer()).status for call in (first, second)] == [502, 503]
 
 
 SHY = Policy(BreakerConfig(jitter=0, failure_threshold=1, reset_timeout=timedelta(milliseconds=1)), CooldownConfig())

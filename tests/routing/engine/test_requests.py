@@ -6,8 +6,9 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+from django.db import InterfaceError, OperationalError
 
-from routing import lifecycle
+from routing import health, lifecycle
 from routing.table import ClientKey, ModelFacts
 
 from .harness import KEY, Answer, Gateway, chat, failing
@@ -226,3 +227,15 @@ async def test_an_error_carries_the_whole_story(gateway: Gateway) -> None:
     assert 29 <= first["retry_after"] <= 30
     assert second["reason"] == "transient"
     assert answer.headers["retry-after"] == "30"
+
+
+@pytest.mark.parametrize("error", [OperationalError("no route to host"), InterfaceError("the connection is closed")])
+async def test_readyz_says_that_the_database_is_away(
+    gateway: Gateway, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> None:
+        raise error
+
+    monkeypatch.setattr(health, "_select_one", away)
+    answer = await gateway.begin(path="/readyz", method="GET").answer()
+    assert (answer.status, answer.json()["failing"]) == (503, ["database"])

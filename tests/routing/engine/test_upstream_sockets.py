@@ -31,7 +31,8 @@ class Provider:
         self.sockets += 1
         try:
             for answer in answers:
-                await reader.readuntil(b"\r\n\r\n{}")
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0]))
                 self.requests += 1
                 if answer is None:
                     writer.transport.abort()
