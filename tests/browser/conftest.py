@@ -56,6 +56,11 @@ class Stage(Site):
         """Act through the state API, as another operator's script would."""
         assert self._call(f"{self.url}/api/resilience/{path}", {"reason": "test", **body}, "POST") == 200
 
+    def configure(self, file: Path) -> None:
+        """Bring the configuration to what the tests start from; chains and providers that they made stay."""
+        file.write_text(CONFIGURATION.format(simulator=self.simulator_url, key=KEY))
+        self.manage("config", "apply", str(file))
+
     def calm(self) -> None:
         """Bring everything back to how it started."""
         self._call(f"{self.simulator_url}/control/", None, "DELETE")
@@ -84,9 +89,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     with Stage(Path(folder)) as site:
         site.simulate()
         site.seed("empty")  # people
-        file = folder / "omniroute.yaml"
-        file.write_text(CONFIGURATION.format(simulator=site.simulator_url, key=KEY))
-        site.manage("config", "apply", str(file))
+        site.configure(folder / "omniroute.yaml")
         yield site
 
 

@@ -1,5 +1,7 @@
 """The chains page and the editor in a real Chromium."""
 
+from collections.abc import Iterator
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -21,6 +23,13 @@ def open_editor(page: Page) -> None:
     page.goto("/chains/")
     page.locator(f"{LANE} a.edit").click()
     page.wait_for_selector(EDITOR)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_before(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Other tests find the chain as they expect it."""
+    yield
+    stage.configure(tmp_path_factory.mktemp("again") / "omniroute.yaml")
 
 
 @pytest.fixture
