@@ -43,6 +43,7 @@ class Site:
             "SECRET_KEY": "browser-tests-0123456789-0123456789-0123456789",
             "ENCRYPTION_KEY": "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
             "REDIS_URL": "",
+            "PROVIDER_KEY": "sk-of-nobody",  # what seed.py's connections refer to
             "DEBUG": "false",
             "DRAIN_SECONDS": "1",
         }

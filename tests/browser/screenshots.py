@@ -1,6 +1,6 @@
 """Takes the pictures of README and docs, and any others one wants to look at.
 
-    python -m tests.browser.screenshots            docs/board-light.png, docs/board-dark.png and the chains
+    python -m tests.browser.screenshots            board, chains and chain editor, light and dark, in docs/
     python -m tests.browser.screenshots FOLDER     every page in every scenario at 1440, 800 and 360 px, light and dark
 
 Starts a server of its own on a database of its own, so nothing else is needed but Chromium.
@@ -62,14 +62,22 @@ def shoot(context: BrowserContext, path: str, file: Path, *, whole: bool) -> Non
 
 
 def for_docs(browser: Browser, site: Site) -> None:
-    """The four pictures of the documentation."""
+    """The pictures of the documentation."""
     DOCS.mkdir(exist_ok=True)
     for scheme in SCHEMES:
         site.seed("fire")
         context = page_of(browser, site, scheme, 1440)
         shoot(context, "/", DOCS / f"board-{scheme}.png", whole=False)
         shoot(context, "/chains/", DOCS / f"chains-{scheme}.png", whole=False)
+        shoot(context, editor_of(context), DOCS / f"chain-editor-{scheme}.png", whole=False)
         context.close()
+
+
+def editor_of(context: BrowserContext) -> str:
+    """Where the chain with the most to see is edited."""
+    page = context.pages[0]
+    page.goto("/chains/")
+    return str(page.locator('.lane[data-chain="gpt-4o"] a.edit').get_attribute("href"))
 
 
 def for_eyes(browser: Browser, site: Site, folder: Path) -> None:
@@ -80,7 +88,7 @@ def for_eyes(browser: Browser, site: Site, folder: Path) -> None:
         for scheme in SCHEMES:
             for width in WIDTHS:
                 context = page_of(browser, site, scheme, width)
-                pages = PAGES | ({} if scenario == "empty" else FLEET_PAGES)
+                pages = PAGES | ({} if scenario == "empty" else FLEET_PAGES | {"chain-editor": editor_of(context)})
                 for name, path in {**pages, "patterns": "/patterns/"}.items():
                     if name != "patterns" or scenario == "fire":
                         shoot(context, path, folder / f"{scenario}-{name}-{width}-{scheme}.png", whole=True)

@@ -292,6 +292,7 @@ def seed(scenario: str) -> None:
         return
     fleet(extra=41 if scenario == "many" else 0)
     keys()
+    ResilienceEvent.objects.update(at=now - timedelta(hours=3))  # made long before what is on fire
     processes(now, burning=scenario != "healthy")
     requests(now, burning=scenario != "healthy")
     if scenario != "healthy":
