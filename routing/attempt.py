@@ -107,8 +107,7 @@ class Attempt:
                 egress.unreached(_host(self._target), self._time())
             return Failure(kind=error.kind, message=str(error))
         finally:
-            if self._job.client.started or exchange.usage.known:
-                self._job.counted(self._target, exchange.usage)
+            self._job.counted(self._target, exchange.usage)
             self._job.events = exchange.events
             telemetry.dropped_events(self._target.provider.slug, exchange.dropped)
 

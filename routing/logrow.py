@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from routing import pricing, requestlog, telemetry
 from routing.adapters.base import ClientRequest
-from routing.chains import Target
 from routing.errors import GatewayError
 from routing.job import Job
 from routing.requestlog import RequestRecord
@@ -67,11 +66,11 @@ class Visit:
         record = self._record(job, outcome, status, duration, overhead)
         for provider, _ in record.unmatched:
             telemetry.unmatched(provider)
-        if job is not None and job.served_by is not None:
+        if job is not None:
             costs = _costs(job)
             known = [cost for cost in costs if cost is not None]
             record.cost = sum(known, Decimal()) if known else None
-            _count(job, job.served_by, costs)
+            _count(job, costs)
         requestlog.submit(record)
 
     def _record(self, job: Job | None, outcome: str, status: int, duration: float, overhead: float) -> RequestRecord:
@@ -111,13 +110,17 @@ def _costs(job: Job) -> list[Decimal | None]:
     return [pricing.cost(target.provider, target.model, target.facts, usage) for target, usage in job.parts]
 
 
-def _count(job: Job, served: Target, costs: Sequence[Decimal | None]) -> None:
+def _count(job: Job, costs: Sequence[Decimal | None]) -> None:
+    """Also what broke off, or was left: its tokens were made, and are paid for."""
     for (target, usage), cost in zip(job.parts, costs, strict=True):
         telemetry.tokens(target.provider.slug, usage.input_tokens, usage.output_tokens)
         if cost is not None:
             telemetry.cost(target.provider.slug, cost)
     if job.first_content is not None:
         telemetry.first_content(job.parts[0][0].provider.slug, job.first_content)
+    served = job.served_by
+    if served is None:
+        return
     if served.emergency:
         telemetry.emergency()
     elif not served.first:
