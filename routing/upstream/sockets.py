@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 on_used_socket: ContextVar[bool] = ContextVar("on_used_socket", default=False)
 """Whether the running task's last call went out on a socket that had carried another one before."""
 
+BROKEN_RULES = "the answer's body breaks HTTP's rules"
+
 
 class SocketPool(aiohttp.TCPConnector):
     """Sockets to one provider. Sets `on_used_socket` for every call."""
@@ -55,4 +57,4 @@ class _Protocol(ResponseHandler):
         else:
             super().set_exception(exc, exc_cause)
         if payload is not None and not payload.is_eof() and payload.exception() is None:
-            payload.set_exception(aiohttp.ClientPayloadError("the body breaks HTTP's rules"), exc)
+            payload.set_exception(aiohttp.ClientPayloadError(BROKEN_RULES), exc)

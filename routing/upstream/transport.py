@@ -13,7 +13,7 @@ import httpx
 from multidict import CIMultiDict
 from yarl import URL
 
-from routing.upstream.sockets import SocketPool, on_used_socket
+from routing.upstream.sockets import BROKEN_RULES, SocketPool, on_used_socket
 
 KEEP_ALIVE = 30.0  # s; an idle socket older than this is closed by us, before a provider does it mid-request
 PIECE = 64 * 1024  # bytes read at a time at most
@@ -123,6 +123,8 @@ def translated(error: Exception) -> httpx.TransportError:
 def _words(error: Exception) -> str:
     """What happened, without the bytes that it happened at: they may be anything, a secret or an answer included."""
     match error:
+        case aiohttp.ClientPayloadError():
+            return BROKEN_RULES if str(error) == BROKEN_RULES else "the answer ended within its body"
         case aiohttp.ClientResponseError():
             return f"the answer is not HTTP: {error.message.partition(':')[0]}"
         case aiohttp.ServerDisconnectedError() if not isinstance(error.message, str):

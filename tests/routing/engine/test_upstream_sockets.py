@@ -119,6 +119,14 @@ async def test_a_broken_chunk_ends_the_body_at_once(status: bytes) -> None:
                 await post(provider, upstream)
 
 
+@pytest.mark.parametrize("answer", [CHUNKED, OK.replace(b"length: 2", b"length: 500")])
+async def test_a_body_that_is_cut_short_is_called_so_and_in_no_librarys_words(answer: bytes) -> None:
+    async with serving([answer]) as pair:
+        with pytest.raises(UpstreamError) as caught:
+            await post(*pair)
+        assert str(caught.value) == "the connection broke (the answer ended within its body)"
+
+
 async def test_an_answer_may_carry_a_header_of_many_kib() -> None:
     async with serving([OK.replace(b"\r\n\r\n", b"\r\nset-cookie: " + b"x" * 20_000 + b"\r\n\r\n")]) as pair:
         assert await post(*pair) == (200, b"hi")
