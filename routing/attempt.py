@@ -5,7 +5,7 @@ permit ──► call ──► outcome ──► settle (exactly once, however 
 
 import asyncio
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -68,7 +68,7 @@ class Attempt:
                 self._line["dropped_params"] = list(exchange.dropped_params)
             outcome = await self._exchange(exchange, request)
             if isinstance(outcome, Failure):
-                outcome = without_secrets(outcome, target.connection)
+                outcome = _in_clients_words(without_secrets(outcome, target.connection), exchange)
         except GatewayError as error:
             if not job.client.started:
                 raise
@@ -210,6 +210,10 @@ def _retry_after(job: Job, target: Target, now: datetime) -> float | None:
     shut = job.registry.check(target.pair, target.provider.policy, now)
     until = getattr(shut, "until", None)
     return None if until is None else seconds_until(until, now)
+
+
+def _in_clients_words(failure: Failure, exchange: Exchange) -> Failure:
+    return replace(failure, param=exchange.clients_name(failure.param)) if failure.param else failure
 
 
 def _host(target: Target) -> str:

@@ -23,10 +23,11 @@ def without_secrets(failure: Failure, connection: Connection) -> Failure:
         return failure
     pattern = re.compile("|".join(map(_cut_or_whole, secrets)), re.IGNORECASE)  # codes are told in lower case
     code = failure.code and pattern.sub(MASK, failure.code)
+    param = failure.param and pattern.sub(MASK, failure.param)
     kept = failure.unmatched and Unmatched(
         pattern.sub(MASK, failure.unmatched.shape), pattern.sub(MASK, failure.unmatched.example)
     )
-    return replace(failure, message=pattern.sub(MASK, failure.message), code=code, unmatched=kept)
+    return replace(failure, message=pattern.sub(MASK, failure.message), code=code, param=param, unmatched=kept)
 
 
 def is_secret_header(name: str) -> bool:

@@ -24,7 +24,8 @@ def callers_mistake(failure: Failure) -> GatewayError:
     """The provider's word for it, under its status: nobody else would answer better."""
     status = failure.status if failure.status in (400, 409, 415, 422) else 400
     message = failure.message or "The provider refused the request as invalid."
-    return GatewayError(message, status=status, code=failure.code or "invalid_request", type="invalid_request_error")
+    code = failure.code or "invalid_request"
+    return GatewayError(message, status=status, code=code, type="invalid_request_error", param=failure.param)
 
 
 def content_filtered(failure: Failure) -> GatewayError:

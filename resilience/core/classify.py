@@ -81,7 +81,8 @@ def _classify(
     meant = implied if stated is None else stated
     message = redact(envelope.text)
     told = message or (f"status {status}, no message" if status else "no message")
-    failure = Failure(Kind.TRANSIENT, told, meant, envelope.codes[0] if envelope.codes else None, hint)
+    param = envelope.param and redact(envelope.param)
+    failure = Failure(Kind.TRANSIENT, told, meant, envelope.codes[0] if envelope.codes else None, hint, param)
     for rule in rules:
         if _rule_matches(rule, envelope, meant, status):
             name = f"operator: {rule.name}"

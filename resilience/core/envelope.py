@@ -46,6 +46,8 @@ class Envelope:
     codes: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     status: int | None = None
+    param: str | None = None
+    """The member of the request that it is about, as OpenAI's format names it."""
     headers: dict[str, str] = field(default_factory=dict)
     """Headers of the upstream behind an aggregator, lower-case names."""
     model_scope: bool = False
@@ -126,6 +128,7 @@ def _read_members(envelope: Envelope, node: Mapping[str, object]) -> None:
                 if isinstance(item, str):
                     _add_message(envelope, item)
     _read_quota(envelope, node)
+    _read_param(envelope, node.get("param"))
     headers = node.get("headers")
     if isinstance(headers, dict):
         for name, value in list(headers.items())[:NODES]:
@@ -144,6 +147,11 @@ def _add_code(envelope: Envelope, value: object) -> None:
         envelope.status = envelope.status or int(code)
     if code not in envelope.codes:
         envelope.codes.append(code)
+
+
+def _read_param(envelope: Envelope, value: object) -> None:
+    if envelope.param is None and isinstance(value, str) and 0 < len(value) <= CODE_LENGTH:
+        envelope.param = value
 
 
 def _add_message(envelope: Envelope, value: str) -> None:

@@ -53,6 +53,8 @@ class Failure:
     status: int | None = None
     code: str | None = None
     hint: Hint | None = None
+    param: str | None = None
+    """The member of the request that the provider says it is about."""
     model_scope: bool = False
     """The spent quota is the model's, not the account's: the pair is locked instead of cooling the connection."""
     rule: str = ""

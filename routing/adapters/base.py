@@ -138,6 +138,10 @@ class Exchange(ABC):
         self.client = replace(self.client, body={**self.client.body, "messages": with_prefill(messages, text)})
         return True
 
+    def clients_name(self, name: str) -> str:
+        """What the client calls a member of the target's request."""
+        return name
+
     def as_chat(self) -> "Exchange | None":
         """What reads the target's answer as chat completions; after `request`. None if nothing does."""
         return None

@@ -113,12 +113,12 @@ class ComposedExchange(Exchange):
         try:
             call = self._chat.request()
         except GatewayError as error:
-            error.param = error.param and self._clients_name(error.param)
+            error.param = error.param and self.clients_name(error.param)
             raise
-        self.dropped_params = (*translated.dropped, *map(self._clients_name, self._chat.dropped_params))
+        self.dropped_params = (*translated.dropped, *map(self.clients_name, self._chat.dropped_params))
         return call
 
-    def _clients_name(self, name: str) -> str:
+    def clients_name(self, name: str) -> str:
         """What the client calls a member; places inside it would be those of the translation."""
         return self.params.get(name.partition(".")[0].partition("[")[0], name)
 

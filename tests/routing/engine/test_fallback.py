@@ -99,6 +99,12 @@ async def test_the_callers_mistake_is_one_call_and_the_providers_words(gateway: 
     assert gateway.records[0].outcome == "rejected"
 
 
+async def test_the_member_that_the_provider_blames_is_named(gateway: Gateway) -> None:
+    blamed = {"message": "Unsupported value", "type": "invalid_request_error", "param": "temperature", "code": None}
+    gateway.provider("a", Reply(400, {"error": blamed}))
+    assert (await gateway.ask()).error["param"] == "temperature"
+
+
 async def test_a_rejected_key_never_shows_as_401(gateway: Gateway) -> None:
     gateway.provider("a", failing(401, "invalid_api_key", "Incorrect API key provided: sk-abc123def456ghi789"))
     answer = await gateway.ask()

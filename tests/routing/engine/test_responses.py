@@ -195,6 +195,14 @@ async def test_what_is_too_long_everywhere_is_called_input(gateway: Gateway) -> 
     assert (answer.error["code"], answer.error["param"]) == ("context_length_exceeded", "input")
 
 
+@pytest.mark.parametrize(("format_", "blamed"), [("azure", "input[0].content"), ("openai", "messages[0].content")])
+async def test_the_member_that_the_provider_blames_has_the_clients_name(
+    gateway: Gateway, format_: str, blamed: str
+) -> None:
+    gateway.provider("a", Reply(400, {"error": {"message": "Invalid", "param": blamed}}), format=format_)
+    assert (await ask(gateway)).error["param"] == ("input" if format_ == "openai" else blamed)
+
+
 async def test_refusals_and_failures_are_openai_shaped(gateway: Gateway) -> None:
     gateway.provider("a", failing(500))
     assert (await ask(gateway, asked(model="nothing"))).error["code"] == "model_not_found"

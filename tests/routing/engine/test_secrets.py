@@ -11,7 +11,7 @@ STREAM = chat(stream=True)
 
 
 @pytest.mark.parametrize("key", ["0123456789abcdef0123456789ABCDEF", "sk-proj-abc_def-123456"])
-@pytest.mark.parametrize("where", ["message", "code", "page", "long", "in_200", "first_event", "later_event"])
+@pytest.mark.parametrize("where", ["message", "code", "param", "page", "long", "in_200", "first_event", "later_event"])
 async def test_a_secret_that_its_provider_quotes_goes_nowhere(gateway: Gateway, where: str, key: str) -> None:
     account = Connection(
         "a", "main", "http://a.invalid/v1", api_key=key, headers=(("X-Proxy-Token", "Bearer TENANTSECRET"),)
@@ -20,6 +20,7 @@ async def test_a_secret_that_its_provider_quotes_goes_nowhere(gateway: Gateway, 
     reply = {
         "message": Reply(401, envelope),
         "code": Reply(401, {"error": {"message": "no", "code": key}}),
+        "param": Reply(400, {"error": {"message": "no", "param": key}}),
         "page": Reply(500, f"<html>{key} TENANTSECRET</html>"),
         "long": Reply(500, {"error": {"message": "x" * 480 + f" {key}"}}),
         "in_200": Reply(200, envelope),
