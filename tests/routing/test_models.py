@@ -147,4 +147,5 @@ def test_the_request_log_has_no_index_but_what_pages_filter_by() -> None:
         ["chain", "id"],
         ["provider", "id"],
         ["outcome", "id"],
+        ["key_name", "id"],
     ]
