@@ -59,17 +59,11 @@ class BulkAdmin(StockAdmin):
 
     def confirmed(self, request: HttpRequest, rows: QuerySet[Row], work: Work[Row]) -> TemplateResponse | None:
         """Ask first; once told to, do it, or show the page again with what is in the way."""
-        confirming = "confirmed" in request.POST
-        form = work.form(request.POST if confirming else None)
+        form = work.form(request.POST if "confirmed" in request.POST else None)
         problem = ""
-        if confirming and form.is_valid():
-            given = {name: value for name, value in form.cleaned_data.items() if name != "reason"}
+        if form.is_valid():
             try:
-                with transaction.atomic():
-                    chosen = list(rows.select_for_update(of=("self",)).order_by("pk"))
-                    _refuse_changed(chosen, work, request.POST)
-                    for row in chosen:
-                        work.act(row, request.user.get_username(), form.cleaned_data["reason"], given)
+                chosen = _do(request, rows, work, form.cleaned_data)
             except (ValidationError, IntegrityError, ProtectedError) as error:
                 problem = _in_words(error)
             else:
@@ -79,10 +73,10 @@ class BulkAdmin(StockAdmin):
         lines = [
             _line(row, work, initial | (form.cleaned_data if form.is_bound else {})) for row in rows.order_by("pk")
         ]
-        return self._asked(request, work, form, lines, problem)
+        return self._asked(request, work, form, lines=lines, problem=problem)
 
     def _asked(
-        self, request: HttpRequest, work: Work[Row], form: ReasonForm, lines: Sequence[Line], problem: str
+        self, request: HttpRequest, work: Work[Row], form: ReasonForm, *, lines: Sequence[Line], problem: str
     ) -> TemplateResponse:
         action = request.POST["action"]
         chosen = self.get_actions(request)[action]
@@ -97,6 +91,17 @@ class BulkAdmin(StockAdmin):
             "checkbox_name": helpers.ACTION_CHECKBOX_NAME,
         }
         return TemplateResponse(request, "admin/bulk.html", context, status=422 if problem or form.errors else 200)
+
+
+def _do(request: HttpRequest, rows: QuerySet[Row], work: Work[Row], said: Mapping[str, Any]) -> list[Row]:
+    """Do it for every row; for none if that raises."""
+    given = {name: value for name, value in said.items() if name != "reason"}
+    with transaction.atomic():
+        chosen = list(rows.select_for_update(of=("self",)).order_by("pk"))
+        _refuse_changed(chosen, work, request.POST)
+        for row in chosen:
+            work.act(row, request.user.get_username(), said["reason"], given)
+    return chosen
 
 
 def _line(row: Row, work: Work[Row], given: Given) -> Line:

@@ -196,7 +196,7 @@ class Attempt:
         elif outcome.kind in (Kind.CANCELLED, Kind.LOCAL):
             job.journal.released(line, outcome, at)
         else:
-            job.journal.failed(line, target, outcome, _retry_after(job, target, now), at)
+            job.journal.failed(line, target, outcome, at, retry_after=_retry_after(job, target, now))
 
 
 def _first_token(job: Job, target: Target) -> float:

@@ -1,6 +1,7 @@
 """Reading a request's body from ASGI: bounded, decompressed, and drained where it is refused."""
 
 import asyncio
+import contextlib
 import zlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -78,16 +79,13 @@ async def _next(receive: Receive) -> Message:
 
 async def _drain(receive: Receive) -> None:
     """A client that is still sending would see a reset instead of our 413."""
-    size = 0
-    try:
+    size, more = 0, True
+    with contextlib.suppress(TimeoutError):  # it sends too slowly to be waited for
         async with asyncio.timeout(DRAIN_SECONDS):
-            while size < DRAIN_BYTES:
+            while more and size < DRAIN_BYTES:
                 message = await receive()
                 size += len(message.get("body", b""))
-                if message["type"] == "http.disconnect" or not message.get("more_body"):
-                    return
-    except TimeoutError:
-        return  # it sends too slowly to be waited for
+                more = message["type"] != "http.disconnect" and message.get("more_body", False)
 
 
 def _decompressed(body: bytes, limit: int) -> bytes:

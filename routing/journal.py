@@ -60,7 +60,7 @@ class Journal:
         line["message"] = failure.message
         self._end(line, at)
 
-    def failed(self, line: Line, target: Target, failure: Failure, retry_after: float | None, at: float) -> None:
+    def failed(self, line: Line, target: Target, failure: Failure, at: float, *, retry_after: float | None) -> None:
         """The call gave no usable answer. retry_after: seconds until this target can be called again, if known."""
         line["decision"] = "failed"
         line["reason"] = failure.kind.value

@@ -63,7 +63,7 @@ class Visit:
         duration = at - self.clock
         overhead = max(0.0, duration - (job.journal.upstream_time if job else 0.0))
         telemetry.request(self.endpoint, outcome, duration, overhead)
-        record = self._record(job, outcome, status, duration, overhead)
+        record = self._record(job, outcome, status, duration=duration, overhead=overhead)
         for provider, _ in record.unmatched:
             telemetry.unmatched(provider)
         if job is not None:
@@ -73,7 +73,7 @@ class Visit:
             _count(job, costs)
         requestlog.submit(record)
 
-    def _record(self, job: Job | None, outcome: str, status: int, duration: float, overhead: float) -> RequestRecord:
+    def _record(self, job: Job | None, outcome: str, status: int, *, duration: float, overhead: float) -> RequestRecord:
         served = job.served_by if job else None
         record = RequestRecord(
             id=self.id,

@@ -76,11 +76,14 @@ class RequestLogWriter:
         if flush:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FLUSH_WITHIN):
-                    while self._queue and await self._write_batch():
-                        pass
+                    await self._flush()
         self.dropped += len(self._queue)
         self._queue.clear()
         await self._thread.stop()
+
+    async def _flush(self) -> None:
+        while self._queue and await self._write_batch():
+            pass
 
     async def _keep_writing(self) -> None:
         while True:

@@ -37,16 +37,6 @@ def traffic(outcomes: str, *, volume: int = 8, failing: bool = False) -> Traffic
 
 def circuits(at: datetime) -> tuple[Circuit, ...]:
     """Return one circuit in each state."""
-    lock = Lock("gemini", "us-east", "gemini-2.5-pro", "timeout", soon(192, at), 5)
-    cooling = ConnectionRow(
-        "gemini",
-        "eu-west",
-        kind="rate_limit",
-        started_at=soon(-9, at),
-        until=soon(51, at),
-        source="retry-after header",
-        message="Quota exceeded for requests per minute",
-    )
     return (
         Circuit(
             "openai", "OpenAI", "OpenAI", "OPEN", 5, failure_count=5, retry_at=soon(24, at), opened_at=soon(-6, at),
@@ -65,12 +55,7 @@ def circuits(at: datetime) -> tuple[Circuit, ...]:
             forced_reason="billing migration, do not route", forced_until=soon(6_900, at),
             connections=(ConnectionRow("mistral", "main"),), traffic=traffic("o" * 30, volume=2),
         ),
-        Circuit(
-            "gemini", "Gemini", "Gemini", "DEGRADED", 5, failure_count=3, last_kind="timeout", window_calls=52,
-            window_failures=14, last_message="no first token within 10 s", last_failure_at=soon(-4, at),
-            connections=(cooling, ConnectionRow("gemini", "us-east", locks=(lock,))),
-            traffic=traffic("o" * 44 + "xooxoxlloxooxxxo"),
-        ),
+        _with_all_three_layers(at),
         Circuit(
             "cohere", "Cohere", "OpenAI", "CLOSED", 40, forced_mode="closed", forced_by="bob",
             forced_reason="their status page is wrong", connections=(ConnectionRow("cohere", "main"),),
@@ -87,6 +72,25 @@ def circuits(at: datetime) -> tuple[Circuit, ...]:
             for volume, slug in ((8, "anthropic"), (6, "azure-eu"), (0, "ollama-lab"))
         ),
         Circuit("retired", "Retired", "OpenAI", "CLOSED", 5, enabled=False, connections=(ConnectionRow("retired", "main"),)),
+    )  # fmt: skip
+
+
+def _with_all_three_layers(at: datetime) -> Circuit:
+    lock = Lock("gemini", "us-east", "gemini-2.5-pro", "timeout", soon(192, at), 5)
+    cooling = ConnectionRow(
+        "gemini",
+        "eu-west",
+        kind="rate_limit",
+        started_at=soon(-9, at),
+        until=soon(51, at),
+        source="retry-after header",
+        message="Quota exceeded for requests per minute",
+    )
+    return Circuit(
+        "gemini", "Gemini", "Gemini", "DEGRADED", 5, failure_count=3, last_kind="timeout", window_calls=52,
+        window_failures=14, last_message="no first token within 10 s", last_failure_at=soon(-4, at),
+        connections=(cooling, ConnectionRow("gemini", "us-east", locks=(lock,))),
+        traffic=traffic("o" * 44 + "xooxoxlloxooxxxo"),
     )  # fmt: skip
 
 

@@ -174,22 +174,26 @@ def fail(
         return breaker, events
     before = breaker
     if to is State.OPEN:
-        open_cycles = breaker.open_cycles + 1 if before.state is State.HALF_OPEN else 0
+        open_cycles = breaker.open_cycles + 1 if breaker.state is State.HALF_OPEN else 0
         hint = failure.hint.duration if failure.hint else None
         open_for = opening_time(config, cooldown_floor, hint, open_cycles, u)
-        breaker = move(
-            before,
-            to,
-            cause,
-            opened_at=now,
-            retry_at=now + open_for,
-            open_cycles=open_cycles,
-            probe_successes=0,
-            leases=(),
-        )
+        breaker = _opened(breaker, cause, now, open_for=open_for, open_cycles=open_cycles)
     else:
-        breaker = move(before, to, cause)
+        breaker = move(breaker, to, cause)
     return breaker, (*events, moved(before, breaker, cause))
+
+
+def _opened(breaker: Breaker, cause: Cause, now: datetime, *, open_for: timedelta, open_cycles: int) -> Breaker:
+    return move(
+        breaker,
+        State.OPEN,
+        cause,
+        opened_at=now,
+        retry_at=now + open_for,
+        open_cycles=open_cycles,
+        probe_successes=0,
+        leases=(),
+    )
 
 
 def release(breaker: Breaker, *, generation: int, lease_id: str | None) -> tuple[Breaker, Events]:  # noqa: ARG001

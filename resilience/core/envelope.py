@@ -121,12 +121,9 @@ def _read_members(envelope: Envelope, node: Mapping[str, object]) -> None:
             _add_code(envelope, value)
     for name in MESSAGE_MEMBERS:
         value = node.get(name)
-        if isinstance(value, str):
-            _add_message(envelope, value)
-        elif isinstance(value, list):
-            for item in value[:NODES]:
-                if isinstance(item, str):
-                    _add_message(envelope, item)
+        for text in value[:NODES] if isinstance(value, list) else (value,):
+            if isinstance(text, str):
+                _add_message(envelope, text)
     _read_quota(envelope, node)
     _read_param(envelope, node.get("param"))
     headers = node.get("headers")

@@ -79,11 +79,10 @@ def _in_body(body: object, now: datetime) -> Found | None:
         return None
     members = list(_members(body))
     for key, source, read in BODY_HINTS:
-        for name, value in members:
-            if name == key:
-                seconds = read(value, now)
-                if seconds is not None:
-                    return seconds, source
+        for value in (value for name, value in members if name == key):
+            seconds = read(value, now)
+            if seconds is not None:
+                return seconds, source
     return None
 
 

@@ -50,7 +50,8 @@ def read_message(document: Mapping[str, Any], target_model: str) -> Answer | Fai
         calls=calls,
         finish_reason=finish_reason(reason, called=bool(calls)),
     )
-    return Answer(completion(document.get("id"), document.get("model"), target_model, [answer], usage), usage)
+    told = completion(document.get("id"), document.get("model"), target_model, choices=[answer], usage=usage)
+    return Answer(told, usage)
 
 
 def finish_reason(stop_reason: object, *, called: bool) -> str:

@@ -96,7 +96,7 @@ def chunk_data(chunks: bytes) -> Iterator[bytes]:
 
 
 def completion(
-    answer_id: object, model: object, target_model: str, choices: Sequence[Mapping[str, Any]], usage: Usage
+    answer_id: object, model: object, target_model: str, *, choices: Sequence[Mapping[str, Any]], usage: Usage
 ) -> bytes:
     """An unstreamed answer."""
     return orjson.dumps(

@@ -69,7 +69,8 @@ def read_candidates(document: Mapping[str, Any], answer_id: str, target_model: s
     if len(said_nothing) == len(choices) and (failure := empty(said_nothing)):
         return failure
     usage = read_usage(document.get("usageMetadata"))
-    return Answer(completion(answer_id, document.get("modelVersion"), target_model, choices, usage), usage)
+    told = completion(answer_id, document.get("modelVersion"), target_model, choices=choices, usage=usage)
+    return Answer(told, usage)
 
 
 def _choice(candidate: Mapping[str, Any], answer_id: str) -> dict[str, Any] | Failure:

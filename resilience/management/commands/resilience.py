@@ -14,6 +14,7 @@ from django.utils import timezone
 from resilience import actions, policies, status
 from resilience.core.permit import Pair
 from resilience.models import BreakerState
+from resilience.shapes import BreakerData, CooldownData, LockoutData
 
 ON_PROVIDER = {
     "reset": "close the breaker with zero counts",
@@ -77,45 +78,17 @@ class Command(BaseCommand):
             return
         self._table(
             ("PROVIDER", "STATE", "FAILURES", "WINDOW", "RETRY IN", "LAST FAILURE", "FORCED"),
-            [
-                (
-                    row["provider"],
-                    row["state"],
-                    f"{row['failure_count']}/{row['failure_threshold']}",
-                    f"{row['window']['failures']}/{row['window']['calls']}",
-                    "" if row["retry_after"] is None else f"{row['retry_after']:.0f} s",
-                    row["last_failure_kind"] or "",
-                    f"{row['forced']['mode']} by {row['forced']['by']}" if row["forced"] else "",
-                )
-                for row in snapshot["breakers"]
-            ],
+            [_breaker_cells(breaker) for breaker in snapshot["breakers"]],
             empty="No providers.",
         )
         self._table(
             ("COOLING CONNECTION", "KIND", "FOR", "SOURCE", "LEVEL"),
-            [
-                (
-                    f"{c['provider']}/{c['connection']}",
-                    c["kind"],
-                    f"{c['remaining']:.0f} s",
-                    c["source"],
-                    str(c["level"]),
-                )
-                for c in snapshot["cooldowns"]
-            ],
+            [_cooldown_cells(cooldown) for cooldown in snapshot["cooldowns"]],
             empty="No cooldowns.",
         )
         self._table(
             ("LOCKED PAIR", "REASON", "FOR", "FAILURES"),
-            [
-                (
-                    f"{p['provider']}/{p['connection']}/{p['model']}",
-                    p["reason"],
-                    f"{p['remaining']:.0f} s",
-                    str(p["attempts"]),
-                )
-                for p in snapshot["lockouts"]
-            ],
+            [_lockout_cells(lockout) for lockout in snapshot["lockouts"]],
             empty="No lockouts.",
         )
 
@@ -126,6 +99,30 @@ class Command(BaseCommand):
         widths = [max(len(line[column]) for line in [head, *rows]) for column in range(len(head))]
         for line in [head, *rows]:
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _breaker_cells(breaker: BreakerData) -> Sequence[str]:
+    window, forced = breaker["window"], breaker["forced"]
+    return (
+        breaker["provider"],
+        breaker["state"],
+        f"{breaker['failure_count']}/{breaker['failure_threshold']}",
+        f"{window['failures']}/{window['calls']}",
+        "" if breaker["retry_after"] is None else f"{breaker['retry_after']:.0f} s",
+        breaker["last_failure_kind"] or "",
+        f"{forced['mode']} by {forced['by']}" if forced else "",
+    )
+
+
+def _cooldown_cells(cooldown: CooldownData) -> Sequence[str]:
+    connection = f"{cooldown['provider']}/{cooldown['connection']}"
+    remaining = f"{cooldown['remaining']:.0f} s"
+    return (connection, cooldown["kind"], remaining, cooldown["source"], str(cooldown["level"]))
+
+
+def _lockout_cells(lockout: LockoutData) -> Sequence[str]:
+    pair = f"{lockout['provider']}/{lockout['connection']}/{lockout['model']}"
+    return (pair, lockout["reason"], f"{lockout['remaining']:.0f} s", str(lockout["attempts"]))
 
 
 def _add_action(commands: Any, name: str, text: str, *places: str) -> None:
