@@ -104,10 +104,6 @@ class UnmatchedErrorQuerySet(models.QuerySet[M_co]):
         """By when they were last seen, falling."""
         return self.order_by("-last_seen_at", "-id")
 
-    def most_frequent_first(self) -> Self:
-        """By how often they came, falling."""
-        return self.order_by("-count", "-last_seen_at")
-
 
 class RequestLogQuerySet(models.QuerySet[M_co]):
     """Filters of the request log. Ids are UUIDv7: ordered by id is ordered by time."""

@@ -123,7 +123,7 @@ def succeed(
     """Count a success."""
     breaker, events = effective(breaker, now)
     if is_stale(breaker, now, generation=generation, lease_id=lease_id):
-        return release(breaker, generation=generation, lease_id=lease_id)[0], events
+        return release(breaker, lease_id=lease_id)[0], events
     window = breaker.window.add(now, config.window)
     if breaker.forced is not None:
         return replace(breaker, window=window), events
@@ -155,10 +155,10 @@ def fail(
 ) -> tuple[Breaker, Events]:
     """Record a failure, and count it if `counts`. `u` is random, in [0, 1); `cooldown_floor` is the kind's cooldown."""
     if failure.effects.breaker is BreakerEffect.RELEASE:
-        return release(breaker, generation=generation, lease_id=lease_id)
+        return release(breaker, lease_id=lease_id)
     breaker, events = effective(breaker, now)
     if is_stale(breaker, now, generation=generation, lease_id=lease_id):
-        return release(breaker, generation=generation, lease_id=lease_id)[0], events
+        return release(breaker, lease_id=lease_id)[0], events
     if breaker.forced is not None:
         if not counts:
             return breaker, events
@@ -196,8 +196,8 @@ def _opened(breaker: Breaker, cause: Cause, now: datetime, *, open_for: timedelt
     )
 
 
-def release(breaker: Breaker, *, generation: int, lease_id: str | None) -> tuple[Breaker, Events]:  # noqa: ARG001
-    """Give a lease back without a result. No count changes; leases are unique, so the generation does not matter."""
+def release(breaker: Breaker, *, lease_id: str | None) -> tuple[Breaker, Events]:
+    """Give a lease back without a result. No count changes; leases are unique, so no generation is asked for."""
     leases = _without(breaker, lease_id)
     if len(leases) == len(breaker.leases):
         return breaker, ()

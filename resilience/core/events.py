@@ -1,6 +1,5 @@
 """One frozen dataclass per fact. They are what the event log keeps and the dashboards hear."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, TypeAlias
@@ -130,15 +129,3 @@ Event: TypeAlias = (
     | ConfigChanged
 )
 Events: TypeAlias = tuple[Event, ...]
-
-EVENT_TYPES: Sequence[type[Event]] = (
-    BreakerMoved,
-    BreakerHeld,
-    BreakerReleased,
-    ProbeAllowed,
-    CooldownStarted,
-    CooldownCleared,
-    ModelLocked,
-    ModelUnlocked,
-    ConfigChanged,
-)

@@ -49,7 +49,7 @@ def settle(
     before = layers.breaker
     stale = breakers.is_stale(before, now, generation=permit.generation, lease_id=permit.lease_id)
     if stale or (isinstance(outcome, Failure) and outcome.effects.breaker is BreakerEffect.RELEASE):
-        freed, events = breakers.release(before, generation=permit.generation, lease_id=permit.lease_id)
+        freed, events = breakers.release(before, lease_id=permit.lease_id)
         return (layers if freed is before else Layers(freed, layers.cooldown, layers.lockout)), events
     if isinstance(outcome, Success):
         return _succeeded(layers, policy, permit, now)

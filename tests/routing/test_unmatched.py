@@ -59,7 +59,6 @@ def test_errors_are_counted_by_provider_status_code_and_shape() -> None:
         ("b", 400, "", 1),
     ]
     assert UnmatchedError.objects.latest_first().first() == row
-    assert UnmatchedError.objects.most_frequent_first().first() == row
 
 
 def test_what_is_one_shape_too_many_is_counted_as_others(monkeypatch: pytest.MonkeyPatch) -> None:
