@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from routing.adapters.base import encode
-from routing.errors import GatewayError, invalid_request
+from routing.adapters.chat_parts import content_of, file_part, required_text, shown_for, text_part, unknown_type
+from routing.errors import invalid_request
 
 Json = dict[str, Any]
 
@@ -57,10 +58,8 @@ class MessageReader:
                 parts += pictures
             else:
                 parts += self._part(block, at)
-        if len(parts) == 1 and parts[0]["type"] == "text":
-            said.append({"role": "user", "content": parts[0]["text"]})
-        elif parts:
-            said.append({"role": "user", "content": parts})
+        if parts:
+            said.append({"role": "user", "content": content_of(parts)})
         return said
 
     def _result(self, block: Json, where: str) -> tuple[Json, list[Json]]:
@@ -73,11 +72,9 @@ class MessageReader:
             text = FAILED + text
         result: Json = {"role": "tool", "tool_call_id": call_id, "content": text}
         if pictures and self._pictures_in_results:
-            result["content"] = [_text(text), *pictures] if text else pictures
+            result["content"] = [text_part(text), *pictures] if text else pictures
             return result, []
-        if pictures:
-            pictures.insert(0, _text(f"The tool call {call_id} gave this:"))
-        return result, pictures
+        return result, shown_for(call_id, pictures) if pictures else []
 
     def _given(self, content: Any, where: str) -> tuple[str, list[Json]]:
         """What is text in a tool's result, and what is not."""
@@ -93,11 +90,11 @@ class MessageReader:
             at = f"{where}.content[{number}]"
             kind = block.get("type")
             if kind == "text":
-                texts.append(_string(block, "text", at))
+                texts.append(required_text(block, "text", at))
             elif kind == "tool_use":
                 calls.append(self._call(block, at))
             elif kind not in THOUGHTS:
-                raise _unknown(kind, at)
+                raise unknown_type(kind, at)
         message: Json = {"role": "assistant", "content": "".join(texts) or None}
         if calls:
             message["tool_calls"] = calls
@@ -109,8 +106,8 @@ class MessageReader:
             raise invalid_request(f"`{where}.input` must be an object.", f"{where}.input")
         if self._arguments_as_text:
             arguments = encode(arguments).decode()
-        function = {"name": _string(block, "name", where), "arguments": arguments}
-        return {"id": _string(block, "id", where), "type": "function", "function": function}
+        function = {"name": required_text(block, "name", where), "arguments": arguments}
+        return {"id": required_text(block, "id", where), "type": "function", "function": function}
 
     def _parts(self, content: Any, where: str) -> list[Json]:
         if not isinstance(content, str | list | None):
@@ -121,11 +118,11 @@ class MessageReader:
     def _part(self, block: Json, where: str) -> list[Json]:
         kind = block.get("type")
         if kind == "text":
-            text = _string(block, "text", where)
-            return [_text(text)] if text else []
+            text = required_text(block, "text", where)
+            return [text_part(text)] if text else []
         source = block.get("source")
         if kind not in ("image", "document") or not isinstance(source, dict):
-            raise _unknown(kind, where)
+            raise unknown_type(kind, where)
         return [_image(source, where)] if kind == "image" else self._document(block, source, where)
 
     def _document(self, block: Json, source: Json, where: str) -> list[Json]:
@@ -133,25 +130,25 @@ class MessageReader:
         kind = source.get("type")
         if kind == "text":
             title = block.get("title")
-            text = _string(source, "data", f"{where}.source")
-            return [_text(f"{title}\n\n{text}" if isinstance(title, str) and title else text)]
+            text = required_text(source, "data", f"{where}.source")
+            return [text_part(f"{title}\n\n{text}" if isinstance(title, str) and title else text)]
         if kind == "content":
             return self._parts(source.get("content"), f"{where}.source.content")
         if kind == "base64":
-            data = _string(source, "data", f"{where}.source")
+            data = required_text(source, "data", f"{where}.source")
             url = f"data:{source.get('media_type') or 'application/pdf'};base64,{data}"
         elif kind == "url" and self._format == "gemini":
-            url = _string(source, "url", f"{where}.source")
+            url = required_text(source, "url", f"{where}.source")
         else:
             raise invalid_request(f"A document with a source of type {kind!r} cannot be sent to this target.", where)
-        return [{"type": "file", "file": {"filename": "document.pdf", "file_data": url}}]
+        return [file_part("document.pdf", url)]
 
     def _blocks(self, content: Any, where: str) -> list[Json]:
         """A content's blocks, each an object; whether one is marked for the cache is kept."""
         if content is None:
             return []
         if isinstance(content, str):
-            return [_text(content)]
+            return [text_part(content)]
         for number, block in enumerate(content):
             if not isinstance(block, dict):
                 raise invalid_request(f"`{where}[{number}]` must be an object.", f"{where}[{number}]")
@@ -161,28 +158,13 @@ class MessageReader:
         return blocks
 
 
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
-
-
 def _image(source: Json, where: str) -> Json:
     kind = source.get("type")
     if kind == "base64":
-        data = _string(source, "data", f"{where}.source")
+        data = required_text(source, "data", f"{where}.source")
         url = f"data:{source.get('media_type') or 'image/png'};base64,{data}"
     elif kind == "url":
-        url = _string(source, "url", f"{where}.source")
+        url = required_text(source, "url", f"{where}.source")
     else:
         raise invalid_request(f"An image with a source of type {kind!r} cannot be sent to this target.", where)
     return {"type": "image_url", "image_url": {"url": url}}
-
-
-def _string(block: Mapping[str, Any], name: str, where: str) -> str:
-    value = block.get(name)
-    if not isinstance(value, str):
-        raise invalid_request(f"`{where}.{name}` must be a string.", f"{where}.{name}")
-    return value
-
-
-def _unknown(kind: Any, where: str) -> GatewayError:
-    return invalid_request(f"`{where}` has type {kind!r}, which this target cannot be sent.", where)

@@ -4,6 +4,7 @@ from base64 import b64encode
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from routing.adapters.chat_parts import unknown_type
 from routing.errors import invalid_request
 
 MEDIA_TYPES = {"image/jpg": "image/jpeg", "audio/mpeg": "audio/mp3"}  # as clients write them: as providers know them
@@ -57,7 +58,7 @@ def read_part(part: Any, where: str) -> Text | Media | None:
         return _fetched(part.get("file"), "file_data", part, where)
     if kind == "input_audio":
         return _audio(part.get("input_audio"), part, where)
-    raise invalid_request(f"`{where}` has type {kind!r}, which this target cannot be sent.", where)
+    raise unknown_type(kind, where)
 
 
 def _fetched(value: Any, member: str, part: dict[str, Any], where: str) -> Media:

@@ -4,11 +4,12 @@ message ──► a message │ function_call ──► `tool_calls` of the assi
 reasoning is left out │ what only the provider that holds it could look up is refused
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from routing.adapters.chat_parts import content_of, file_part, required_text, shown_for, text_part, unknown_type
 from routing.adapters.conversation import read_arguments
-from routing.errors import GatewayError, invalid_request
+from routing.errors import invalid_request
 
 Json = dict[str, Any]
 
@@ -52,13 +53,13 @@ class InputReader:
         elif kind == "item_reference":
             raise invalid_request(f"`{where}` refers to what only its provider has: send the item itself.", where)
         else:
-            raise _unknown(kind, where)
+            raise unknown_type(kind, where)
 
     def _message(self, item: Json, where: str) -> None:
         role, content = item.get("role"), item.get("content")
         text = _lone_text(content)
         if role == "user":
-            if given := text if text is not None else _content(self._parts(content, f"{where}.content")):
+            if given := text if text is not None else content_of(self._parts(content, f"{where}.content")):
                 self.messages.append({"role": "user", "content": given})
         elif role in ("assistant", "system", "developer"):
             if text is None:
@@ -84,17 +85,15 @@ class InputReader:
         return self.messages[-1]
 
     def _call(self, item: Json, where: str) -> Json:
-        arguments = item.get("arguments")
-        if not isinstance(arguments, str):
-            raise invalid_request(f"`{where}.arguments` must be a string.", f"{where}.arguments")
+        arguments = required_text(item, "arguments", where)
         function = {
-            "name": _string(item, "name", where),
+            "name": required_text(item, "name", where),
             "arguments": read_arguments(arguments, f"{where}.arguments") if self._foreign else arguments,
         }
-        return {"id": _string(item, "call_id", where), "type": "function", "function": function}
+        return {"id": required_text(item, "call_id", where), "type": "function", "function": function}
 
     def _output(self, item: Json, where: str) -> None:
-        call_id, output = _string(item, "call_id", where), item.get("output")
+        call_id, output = required_text(item, "call_id", where), item.get("output")
         if (text := _lone_text(output)) is not None:
             self.messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
             return
@@ -102,8 +101,8 @@ class InputReader:
         shown = [part for part in parts if part["type"] != "text"]
         if shown and not self._foreign:
             parts = [part for part in parts if part["type"] == "text"]
-            self._pictures += [_text(f"The tool call {call_id} gave this:"), *shown]
-        self.messages.append({"role": "tool", "tool_call_id": call_id, "content": _content(parts)})
+            self._pictures += shown_for(call_id, shown)
+        self.messages.append({"role": "tool", "tool_call_id": call_id, "content": content_of(parts)})
 
     def _show_pictures(self) -> None:
         if self._pictures:
@@ -118,16 +117,16 @@ class InputReader:
     def _part(self, part: Any, where: str) -> Json:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind in TEXTS:
-            return _text(_string(part, "text", where))
+            return text_part(required_text(part, "text", where))
         if kind == "refusal":
-            return _text(_string(part, "refusal", where))
+            return text_part(required_text(part, "refusal", where))
         if kind == "input_image":
             return _image(part, where)
         if kind == "input_file":
             return self._file(part, where)
         if kind == "input_audio":
             return {"type": "input_audio", "input_audio": part.get("input_audio")}
-        raise _unknown(kind, where)
+        raise unknown_type(kind, where)
 
     def _file(self, part: Json, where: str) -> Json:
         data = part.get("file_data") or (part.get("file_url") if self._foreign else None)
@@ -135,7 +134,7 @@ class InputReader:
             members = "`file_data` or `file_url`" if self._foreign else "`file_data`"
             raise invalid_request(f"`{where}` has no {members}, and this target can be sent nothing else.", where)
         name = part.get("filename")
-        return {"type": "file", "file": {"filename": name if isinstance(name, str) else "file", "file_data": data}}
+        return file_part(name if isinstance(name, str) else "file", data)
 
 
 def _lone_text(content: Any) -> str | None:
@@ -146,22 +145,11 @@ def _lone_text(content: Any) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _content(parts: Sequence[Json]) -> Any:
-    """One text is a string, which every server understands."""
-    if not parts:
-        return ""
-    return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else list(parts)
-
-
 def _text_only(parts: Sequence[Json], where: str) -> str:
     texts = [part["text"] for part in parts if part["type"] == "text"]
     if len(texts) < len(parts):
         raise invalid_request(f"`{where}` must be text.", where)
     return "".join(texts)
-
-
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
 
 
 def _image(part: Json, where: str) -> Json:
@@ -172,14 +160,3 @@ def _image(part: Json, where: str) -> Json:
     if isinstance(detail, str):
         image["detail"] = DETAILS.get(detail, detail)
     return {"type": "image_url", "image_url": image}
-
-
-def _string(item: Mapping[str, Any], name: str, where: str) -> str:
-    value = item.get(name)
-    if not isinstance(value, str):
-        raise invalid_request(f"`{where}.{name}` must be a string.", f"{where}.{name}")
-    return value
-
-
-def _unknown(kind: Any, where: str) -> GatewayError:
-    return invalid_request(f"`{where}` has type {kind!r}, which this target cannot be sent.", where)
