@@ -10,10 +10,10 @@ from routing.adapters.anthropic_schema import closed_schema
 from routing.adapters.base import ClientRequest
 from routing.adapters.conversation import Call, Conversation, read_conversation
 from routing.adapters.limits import number, output_limit, stops
-from routing.adapters.parameters import sift
+from routing.adapters.parameters import Sifted, sift
 from routing.adapters.parts import Text
 from routing.adapters.response_format import JSON_OBJECT, ResponseFormat, read_response_format
-from routing.adapters.thinking import budget_within, effort
+from routing.adapters.thinking import budget_within, effort, effort_member
 from routing.adapters.tools import Tool, ToolUse, read_tools
 from routing.chains import Target
 from routing.errors import invalid_request
@@ -27,7 +27,7 @@ BUDGETS = {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh":
 TOOL_CHOICES = {"auto": "auto", "required": "any", "named": "tool", "none": "none"}
 
 
-class MessagesRequest:
+class MessagesRequest(Sifted):
     """Builds `document` for one target; what did not fit is in `dropped`. Raises GatewayError 400."""
 
     def __init__(self, client: ClientRequest, target: Target, output_cap: int | None) -> None:
@@ -56,15 +56,11 @@ class MessagesRequest:
     def _default_limit(self) -> int:
         return DEFAULT_MAX_TOKENS_THINKING if self._generation.adaptive else DEFAULT_MAX_TOKENS
 
-    def _drop(self, name: str) -> None:
-        if name not in self.dropped:
-            self.dropped.append(name)
-
     def _add_format(self, system: Sequence[Text]) -> None:
         wanted: ResponseFormat | None = read_response_format(self._client)
         if wanted is JSON_OBJECT:
             system = [*system, Text(JSON_INSTRUCTION)]
-            self._drop("response_format")
+            self.drop("response_format")
         elif wanted is not None:
             schema = closed_schema(wanted.schema)
             self.document["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
@@ -86,7 +82,7 @@ class MessagesRequest:
         if len(choice) > 1 or mode != "auto":
             self.document["tool_choice"] = choice
         if use.strict:
-            self._drop("tools.function.strict")
+            self.drop("tools.function.strict")
 
     def _add_thinking(self, limit: int | None, use: ToolUse, conversation: Conversation) -> None:
         wanted = effort(self._client)
@@ -94,11 +90,13 @@ class MessagesRequest:
             return
         forced = use.mode in ("required", "named")  # Anthropic refuses to think before a tool it must call
         if not self._generation.thinks:
-            self._drop_effort()
+            self.drop(effort_member(self._client))
         elif self._generation.adaptive:
             self._think_adaptively(wanted, forced=forced)
         elif forced or conversation.in_tool_loop or conversation.turns[-1].role == "assistant":
-            self._drop_effort()  # going on after a call needs the thoughts before it, which chat completions lose
+            self.drop(
+                effort_member(self._client)
+            )  # going on after a call needs the thoughts before it, which chat completions lose
         else:
             self._think_within(BUDGETS[wanted], limit)
 
@@ -106,7 +104,7 @@ class MessagesRequest:
         levels = {"minimal": "low", "xhigh": "xhigh" if self._generation.effort_xhigh else "max"}
         self.document.setdefault("output_config", {})["effort"] = levels.get(wanted, wanted)
         if forced:
-            self._drop_effort()
+            self.drop(effort_member(self._client))
             return
         self.document["thinking"] = {"type": "adaptive"}
 
@@ -114,14 +112,11 @@ class MessagesRequest:
         limit = limit or self._target.facts.max_output_tokens
         budget = budget_within(wanted, limit)
         if budget is None:
-            self._drop_effort()
+            self.drop(effort_member(self._client))
             return
         self.document["thinking"] = {"type": "enabled", "budget_tokens": budget}
         if limit is None:
             self.document["max_tokens"] += budget
-
-    def _drop_effort(self) -> None:
-        self._drop("reasoning" if self._client.get("reasoning_effort") is None else "reasoning_effort")
 
     def _add_sampling(self) -> None:
         given = {name: number(self._client, name) for name in ("temperature", "top_p", "top_k")}
@@ -129,14 +124,14 @@ class MessagesRequest:
         if "thinking" in self.document or not self._generation.samples:
             for name, value in wanted.items():
                 if value != 1:  # 1 is the default of both
-                    self._drop(name)
+                    self.drop(name)
             return
         _one_sampler(self._generation, wanted)
         if wanted.get("temperature", 0) > 1:
             wanted["temperature"] = 1.0
-            self._drop("temperature")
+            self.drop("temperature")
         if "top_p" not in wanted and given["top_p"] not in (None, 1):
-            self._drop("top_p")
+            self.drop("top_p")
         self.document.update(wanted)
 
     def _add_stops(self) -> None:
@@ -151,7 +146,7 @@ class MessagesRequest:
         if isinstance(user, str) and 0 < len(user) <= MAX_USER_ID:
             self.document["metadata"] = {"user_id": user}
         elif user:
-            self._drop("user")
+            self.drop("user")
 
 
 def _one_sampler(known: Generation, wanted: dict[str, int | float]) -> None:

@@ -18,6 +18,7 @@ from resilience.core.outcome import Failure
 from routing.adapters.base import Answer, ClientRequest, Continuation, Exchange, Usage
 from routing.adapters.chat_answer import chunk_data
 from routing.adapters.chat_blocks import THOUGHTS, BlockStream
+from routing.adapters.parameters import Sifted
 from routing.adapters.translation import NOT_AS_DESCRIBED
 from routing.chains import Target
 from routing.errors import GatewayError
@@ -28,16 +29,11 @@ TANGLED = Failure(kind=Kind.TRANSIENT, message="the stream went back to a tool c
 
 
 @dataclass(slots=True)
-class ChatBody:
-    """A request as chat completions, and the members of the client's that are not in it."""
+class ChatBody(Sifted):
+    """A request as chat completions."""
 
     body: dict[str, Any]
     dropped: list[str] = field(default_factory=list)
-
-    def drop(self, name: str) -> None:
-        """Write down that a member is left out."""
-        if name not in self.dropped:
-            self.dropped.append(name)
 
 
 class ComposedExchange(Exchange):

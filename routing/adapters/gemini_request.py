@@ -9,9 +9,9 @@ from routing.adapters.gemini_contents import contents
 from routing.adapters.gemini_models import generation
 from routing.adapters.gemini_schema import schema_members
 from routing.adapters.limits import number, output_limit, stops
-from routing.adapters.parameters import sift
+from routing.adapters.parameters import Sifted, sift
 from routing.adapters.response_format import read_response_format
-from routing.adapters.thinking import budget_within, effort
+from routing.adapters.thinking import budget_within, effort, effort_member
 from routing.adapters.tools import Tool, ToolUse, read_tools
 from routing.chains import Target
 from routing.errors import invalid_request
@@ -30,7 +30,7 @@ LEAST_BUDGET_OF_PRO = 128  # tokens
 MODES = {"none": "NONE", "required": "ANY", "named": "ANY"}
 
 
-class GenerateRequest:
+class GenerateRequest(Sifted):
     """Builds `document` for one target; what did not fit is in `dropped`. Raises GatewayError 400."""
 
     def __init__(self, client: ClientRequest, target: Target, output_cap: int | None) -> None:
@@ -49,10 +49,6 @@ class GenerateRequest:
         if config:
             self.document["generationConfig"] = config
 
-    def _drop(self, name: str) -> None:
-        if name not in self.dropped:
-            self.dropped.append(name)
-
     def _add_tools(self, use: ToolUse) -> None:
         if not use.tools:
             return
@@ -63,7 +59,7 @@ class GenerateRequest:
                 calling["allowedFunctionNames"] = [use.name]
             self.document["toolConfig"] = {"functionCallingConfig": calling}
         if use.strict:
-            self._drop("tools.function.strict")
+            self.drop("tools.function.strict")
 
     def _sampling(self, choices: int) -> dict[str, Any]:
         config: dict[str, Any] = {}
@@ -95,7 +91,7 @@ class GenerateRequest:
             return {}
         if not self._generation.thinks:
             if wanted != "none":
-                self._drop_effort()
+                self.drop(effort_member(self._client))
             return {}
         how = self._level(wanted) if self._generation.levels else self._budget(wanted)
         return {"thinkingConfig": {**how, "includeThoughts": wanted != "none"}} if how else {}
@@ -106,23 +102,20 @@ class GenerateRequest:
         if nearest == "minimal" and self._generation.is_pro:
             nearest = "low"
         if nearest != wanted:
-            self._drop_effort()
+            self.drop(effort_member(self._client))
         return {"thinkingLevel": nearest.upper()}
 
     def _budget(self, wanted: str) -> dict[str, Any]:
         if wanted == "none":
             if not self._generation.is_pro:
                 return {"thinkingBudget": 0}
-            self._drop_effort()
+            self.drop(effort_member(self._client))
             return {"thinkingBudget": LEAST_BUDGET_OF_PRO}
         budget = budget_within(BUDGETS[wanted], self._limit)
         if budget is None:
-            self._drop_effort()
+            self.drop(effort_member(self._client))
             return {}
         return {"thinkingBudget": budget}
-
-    def _drop_effort(self) -> None:
-        self._drop("reasoning" if self._client.get("reasoning_effort") is None else "reasoning_effort")
 
 
 def _declaration(tool: Tool) -> dict[str, Any]:

@@ -90,6 +90,17 @@ _FATES: Mapping[ErrorFormat, Mapping[str, Fate]] = MappingProxyType(
 _NEUTRAL: Mapping[str, tuple[Any, ...]] = {row.name: row.neutral for row in TABLE}
 
 
+class Sifted:
+    """A request being written anew for one target. `dropped` names the client's members that are not in it."""
+
+    dropped: list[str]
+
+    def drop(self, name: str) -> None:
+        """Write down that a member is left out, or weakened."""
+        if name not in self.dropped:
+            self.dropped.append(name)
+
+
 def sift(body: Mapping[str, Any], target: ErrorFormat) -> list[str]:
     """Names of what is dropped for this target. Raises GatewayError 400 for what is refused."""
     return sift_by(_FATES[target], _NEUTRAL, body, f"a target of format {target}")

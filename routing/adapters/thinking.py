@@ -11,15 +11,20 @@ LEAST_BUDGET = 1024  # tokens; Anthropic's minimum, and too few to be worth it e
 
 def effort(body: Mapping[str, Any]) -> str | None:
     """`reasoning_effort`, or the `effort` of a `reasoning` object. Raises GatewayError 400."""
-    name, value = "reasoning_effort", body.get("reasoning_effort")
-    if value is None:
-        reasoning = body.get("reasoning")
-        name, value = "reasoning", reasoning.get("effort") if isinstance(reasoning, dict) else None
+    name = effort_member(body)
+    value = body.get(name)
+    if name == "reasoning":
+        value = value.get("effort") if isinstance(value, dict) else None
     if value is None:
         return None
     if value not in EFFORTS:
         raise invalid_request(f"`{name}` must be one of {', '.join(EFFORTS)}.", name)
     return str(value)
+
+
+def effort_member(body: Mapping[str, Any]) -> str:
+    """By which of the two it was asked for."""
+    return "reasoning" if body.get("reasoning_effort") is None else "reasoning_effort"
 
 
 def budget_within(wanted: int, limit: int | None) -> int | None:
