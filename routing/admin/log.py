@@ -1,20 +1,17 @@
 """The request log, to be read."""
 
-# mypy: disable-error-code="type-arg"
-# Django's admin and form classes take no type arguments at run time.
-
 import json
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils.html import format_html
 
+from routing.admin.readonly import ReadOnlyAdmin
 from routing.models import RequestLog
 
 
 @admin.register(RequestLog)
-class RequestLogAdmin(admin.ModelAdmin):
-    """What happened. Nobody changes it."""
+class RequestLogAdmin(ReadOnlyAdmin):
+    """What happened. Requests write themselves, and `prune` deletes what is past retention."""
 
     list_display = (
         "started_at",
@@ -43,18 +40,3 @@ class RequestLogAdmin(admin.ModelAdmin):
     def shown_targets(self, row: RequestLog) -> str:
         """Return the targets in order, readable."""
         return format_html("<pre>{}</pre>", json.dumps(row.targets, indent=2, ensure_ascii=False))
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Requests write themselves."""
-        _ = request
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: RequestLog | None = None) -> bool:
-        """A diary."""
-        _ = request, obj
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: RequestLog | None = None) -> bool:
-        """`prune` deletes what is past retention."""
-        _ = request, obj
-        return False

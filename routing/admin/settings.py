@@ -1,11 +1,9 @@
 """The settings that hold for every request, and the version of the rows."""
 
-# mypy: disable-error-code="type-arg"
-# Django's admin and form classes take no type arguments at run time.
-
 from django.contrib import admin
 from django.http import HttpRequest
 
+from routing.admin.readonly import ReadOnlyAdmin
 from routing.admin.reasoned import ReasonedAdmin
 from routing.models import GatewaySettings, TableVersion
 
@@ -43,22 +41,7 @@ class GatewaySettingsAdmin(ReasonedAdmin):
 
 
 @admin.register(TableVersion)
-class TableVersionAdmin(admin.ModelAdmin):
-    """Which version of the rows the routing tables are compared with; read-only."""
+class TableVersionAdmin(ReadOnlyAdmin):
+    """Which version of the rows the routing tables are compared with; every write of the configuration touches it."""
 
     list_display = ("value",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Writes of the configuration touch it, people do not."""
-        _ = request
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: TableVersion | None = None) -> bool:
-        """As above."""
-        _ = request, obj
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: TableVersion | None = None) -> bool:
-        """As above."""
-        _ = request, obj
-        return False

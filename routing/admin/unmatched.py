@@ -1,8 +1,5 @@
 """Errors that nobody knows, to be read, and to begin a rule with."""
 
-# mypy: disable-error-code="type-arg"
-# Django's admin and form classes take no type arguments at run time.
-
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -11,12 +8,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from routing.admin.readonly import UnwrittenAdmin
 from routing.models import Provider, UnmatchedError
 
 
 @admin.register(UnmatchedError)
-class UnmatchedErrorAdmin(admin.ModelAdmin):
-    """What no rule, code or text told. Nobody writes it; what has been seen to is deleted."""
+class UnmatchedErrorAdmin(UnwrittenAdmin):
+    """What no rule, code or text told. Errors count themselves; what has been seen to is deleted."""
 
     list_display = ("__str__", "shown_example", "kind", "count", "last_seen_at", "rule_link")
     list_filter = ("kind", "status")
@@ -47,13 +45,3 @@ class UnmatchedErrorAdmin(admin.ModelAdmin):
         said = {name: value for name, value in row.rule_fields.items() if value}
         query = urlencode({"provider": provider, **said})
         return format_html('<a href="{}?{}">Make a rule…</a>', reverse("admin:routing_errorrule_add"), query)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Errors count themselves."""
-        _ = request
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: UnmatchedError | None = None) -> bool:
-        """They are what they are."""
-        _ = request, obj
-        return False
