@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from omniroute_site.dashboard.forms import AskForm, HoldForm, LockForm
-from omniroute_site.dashboard.rows import dom_id
+from omniroute_site.dashboard.rows import dom_id, slashed
 from resilience import actions
 from resilience.core.permit import Pair
 from routing import edits
@@ -32,7 +32,7 @@ class Target:
     @property
     def key(self) -> str:
         """The element id its controls are known by."""
-        return dom_id(*(part for part in (self.provider, self.connection, self.model) if part))
+        return dom_id(*filter(None, (self.provider, self.connection, self.model)))
 
     @property
     def scope(self) -> Scope:
@@ -42,7 +42,7 @@ class Target:
         return Scope.CONNECTION if self.connection else Scope.PROVIDER
 
     def __str__(self) -> str:
-        return "/".join(part for part in (self.provider, self.connection, self.model) if part)
+        return slashed(self.provider, self.connection, self.model)
 
 
 Run = Callable[[Target, str, Mapping[str, Any]], object]

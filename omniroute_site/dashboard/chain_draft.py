@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from django.http import QueryDict
 
 from omniroute_site.dashboard.chain_forms import ChainForm, EntryForm
+from omniroute_site.dashboard.rows import slashed
 from routing.models import FallbackChain
 from routing.table import Provider, RoutingTable
 
@@ -31,7 +32,7 @@ class DraftEntry:
     @property
     def label(self) -> str:
         """What scripts know it by."""
-        return "/".join(part for part in (self.provider, self.connection, self.model) if part)
+        return slashed(self.provider, self.connection, self.model)
 
 
 @dataclass(frozen=True, slots=True)

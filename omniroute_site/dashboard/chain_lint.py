@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from omniroute_site.dashboard.rows import slashed
 from routing.table import RoutingTable
 
 
@@ -16,7 +17,7 @@ class Link:
     enabled: bool
 
     def __str__(self) -> str:
-        return "/".join(part for part in (self.provider, self.connection, self.model) if part)
+        return slashed(self.provider, self.connection, self.model)
 
 
 def warnings(links: Sequence[Link], table: RoutingTable) -> Iterator[str]:

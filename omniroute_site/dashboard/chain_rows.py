@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from omniroute_site.dashboard.board_rows import Count
+from omniroute_site.dashboard.rows import slashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Entry:
     @property
     def label(self) -> str:
         """What scripts know it by."""
-        return "/".join(part for part in (self.provider, self.connection, self.model) if part)
+        return slashed(self.provider, self.connection, self.model)
 
 
 NO_REQUESTS = Count(0)

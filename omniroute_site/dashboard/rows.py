@@ -20,6 +20,11 @@ def dom_id(*parts: str) -> str:
     return f"x{blake2s(plain.encode(), digest_size=8).hexdigest()}"
 
 
+def slashed(*names: str) -> str:
+    """Names as people write them, `openai/main/gpt-4o`, without those that are empty."""
+    return "/".join(filter(None, names))
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """The last two minutes of one provider, drawn (see `charts`)."""
