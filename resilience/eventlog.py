@@ -3,36 +3,21 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from datetime import UTC, datetime
-from typing import Any, TypedDict
+from typing import overload
 
 from resilience.core.events import Event
 from resilience.models import ResilienceEvent
+from resilience.shapes import EventData
 
 COLUMNS = frozenset({"provider", "connection", "model", "from_state", "to_state", "cause", "kind", "failure_count"})
 OWN_COLUMNS = frozenset({"by", "reason"})  # of a forced state; the row has `actor` and `reason` for every action
 CAUSE_LENGTH = 200
 
 
-class EventData(TypedDict):
-    """An event as the state API and the dashboard show it; times are ISO 8601."""
-
-    id: int
-    at: str
-    name: str
-    provider: str
-    connection: str
-    model: str
-    from_state: str
-    to_state: str
-    cause: str
-    kind: str
-    failure_count: int | None
-    request_id: str
-    actor: str
-    reason: str
-    data: dict[str, Any]
-
-
+@overload
+def iso(moment: datetime) -> str: ...
+@overload
+def iso(moment: datetime | None) -> str | None: ...
 def iso(moment: datetime | None) -> str | None:
     """`2026-11-30T12:00:00.000Z`, or None."""
     if moment is None:
@@ -82,7 +67,7 @@ def describe(row: ResilienceEvent) -> EventData:
     """A row as data."""
     return EventData(
         id=row.pk,
-        at=iso(row.at) or "",
+        at=iso(row.at),
         name=row.name,
         provider=row.provider,
         connection=row.connection,

@@ -1,10 +1,15 @@
-"""The JSON shapes of the state API (CONTRACT section 5). Times are ISO 8601 in UTC, durations seconds."""
+"""The JSON shapes of the state API (CONTRACT section 5). Times are RFC 3339 in UTC, durations seconds."""
 
-from typing import TypedDict
+from typing import Any
+
+# Pydantic, which documents the state API by these, cannot read `typing`'s own before Python 3.12
+from typing_extensions import TypedDict
+
+from resilience.core.state import Mode, State
 
 
 class WindowData(TypedDict):
-    """The sliding window of a breaker."""
+    """Calls and failures of the sliding window; `rate` is their quotient, 0 without calls."""
 
     calls: int
     failures: int
@@ -14,17 +19,17 @@ class WindowData(TypedDict):
 class ForcedData(TypedDict):
     """An operator's hold on a breaker."""
 
-    mode: str
+    mode: Mode
     by: str
     reason: str
     until: str | None
 
 
 class BreakerData(TypedDict):
-    """One breaker. Times are ISO 8601, durations seconds."""
+    """One provider's breaker."""
 
     provider: str
-    state: str
+    state: State
     failure_count: int
     last_failure_kind: str | None
     last_failure_at: str | None
@@ -48,7 +53,7 @@ TransitionData = TypedDict(
     {
         "from": str,  # a keyword, hence this way of writing it
         "to": str,
-        "at": str | None,
+        "at": str,
         "cause": str,
         "failure_count": int | None,
         "request_id": str,
@@ -59,40 +64,60 @@ TransitionData = TypedDict(
 
 
 class BreakerDetail(BreakerData):
-    """One breaker with its last transitions, newest first."""
+    """A breaker with its last 50 transitions, newest first."""
 
     transitions: list[TransitionData]
 
 
 class CooldownData(TypedDict):
-    """One cooldown in force."""
+    """A connection that is skipped until `until`."""
 
     provider: str
     connection: str
     kind: str
-    until: str | None
+    until: str
     remaining: float
     source: str
     level: int
 
 
 class LockoutData(TypedDict):
-    """One lockout in force."""
+    """A (connection, model) that is skipped until `until`."""
 
     provider: str
     connection: str
     model: str
     reason: str
-    locked_at: str | None
-    until: str | None
+    locked_at: str
+    until: str
     remaining: float
     attempts: int
 
 
 class Snapshot(TypedDict):
-    """All of it at one time."""
+    """Every breaker; the cooldowns and lockouts in force."""
 
-    time: str | None
+    time: str
     breakers: list[BreakerData]
     cooldowns: list[CooldownData]
     lockouts: list[LockoutData]
+
+
+class EventData(TypedDict):
+    """One fact: a transition, a cooldown, a lockout, an operator's action. What does not apply is empty."""
+
+    id: int
+    at: str
+    name: str
+    provider: str
+    connection: str
+    model: str
+    from_state: str
+    to_state: str
+    cause: str
+    kind: str
+    failure_count: int | None
+    request_id: str
+    actor: str
+    reason: str
+    data: dict[str, Any]

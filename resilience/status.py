@@ -18,13 +18,14 @@ from resilience.core.lockout import Lockout
 from resilience.core.policy import Policy
 from resilience.core.state import Breaker, State
 from resilience.core.window import Window
-from resilience.eventlog import EventData, events_after, iso
+from resilience.eventlog import events_after, iso
 from resilience.models import ResilienceEvent
 from resilience.registry import get_registry
 from resilience.shapes import (
     BreakerData,
     BreakerDetail,
     CooldownData,
+    EventData,
     ForcedData,
     LockoutData,
     Snapshot,
@@ -88,7 +89,7 @@ def describe_breaker(breaker: Breaker, policy: Policy, now: datetime) -> Breaker
     hold = breaker.forced
     return BreakerData(
         provider=breaker.provider,
-        state=breaker.state.value,
+        state=breaker.state,
         failure_count=breaker.failure_count,
         last_failure_kind=None if breaker.last_failure_kind is None else breaker.last_failure_kind.value,
         last_failure_at=iso(breaker.last_failure_at),
@@ -153,32 +154,30 @@ def _effective_reset_timeout(breaker: Breaker, policy: Policy) -> float:
 
 
 def _describe_cooldown(cooldown: Cooldown, now: datetime) -> CooldownData:
+    until = cooldown.until or now
     return CooldownData(
         provider=cooldown.provider,
         connection=cooldown.connection,
         kind=cooldown.kind.value if cooldown.kind else "",
-        until=iso(cooldown.until),
-        remaining=_remaining(cooldown.until, now),
+        until=iso(until),
+        remaining=_seconds(until - now),
         source=cooldown.source,
         level=cooldown.level,
     )
 
 
 def _describe_lockout(lockout: Lockout, now: datetime) -> LockoutData:
+    until = lockout.until or now
     return LockoutData(
         provider=lockout.provider,
         connection=lockout.connection,
         model=lockout.model,
         reason=lockout.reason.value if lockout.reason else BY_HAND,
-        locked_at=iso(lockout.locked_at),
-        until=iso(lockout.until),
-        remaining=_remaining(lockout.until, now),
+        locked_at=iso(lockout.locked_at or now),
+        until=iso(until),
+        remaining=_seconds(until - now),
         attempts=len(lockout.failures),
     )
-
-
-def _remaining(until: datetime | None, now: datetime) -> float:
-    return 0.0 if until is None else _seconds(max(timedelta(0), until - now))
 
 
 def _seconds(duration: timedelta) -> float:

@@ -12,7 +12,7 @@ from ninja import Body, NinjaAPI, Query
 from omniroute_site.api import errors, schemas
 from omniroute_site.api.access import Access, asker, operator, reader
 from omniroute_site.api.requestlog import request_detail
-from resilience import actions, status
+from resilience import actions, shapes, status
 from resilience.registry import get_registry
 from routing import table
 from routing.explain import explain
@@ -43,47 +43,47 @@ def endpoint(method: str, path: str, access: Access, answer: Any, *, tags: str) 
     return register
 
 
-@endpoint("GET", "/resilience/", reader, schemas.State, tags="state")
+@endpoint("GET", "/resilience/", reader, shapes.Snapshot, tags="state")
 def state(request: HttpRequest) -> JsonResponse:
     """Every breaker, and the cooldowns and lockouts in force. A read never changes anything."""
     return JsonResponse(status.snapshot(timezone.now()))
 
 
-@endpoint("GET", "/resilience/breakers/{provider}/", reader, schemas.BreakerDetail, tags="state")
+@endpoint("GET", "/resilience/breakers/{provider}/", reader, shapes.BreakerDetail, tags="state")
 def breaker(request: HttpRequest, provider: str) -> JsonResponse:
     """One breaker with its last 50 transitions."""
     return _breaker(provider)
 
 
-@endpoint("POST", "/resilience/breakers/{provider}/reset/", operator, schemas.BreakerDetail, tags="actions")
+@endpoint("POST", "/resilience/breakers/{provider}/reset/", operator, shapes.BreakerDetail, tags="actions")
 def reset(request: HttpRequest, provider: str, payload: schemas.BreakerAction) -> JsonResponse:
     """Close the breaker with zero counts."""
     actions.reset(_known(provider), actor=asker(request), reason=payload.reason)
     return _breaker(provider)
 
 
-@endpoint("POST", "/resilience/breakers/{provider}/force-open/", operator, schemas.BreakerDetail, tags="actions")
+@endpoint("POST", "/resilience/breakers/{provider}/force-open/", operator, shapes.BreakerDetail, tags="actions")
 def force_open(request: HttpRequest, provider: str, payload: schemas.BreakerAction) -> JsonResponse:
     """Hold the breaker open: every request skips the provider."""
     actions.force_open(_known(provider), actor=asker(request), reason=payload.reason, duration=_span(payload.duration))
     return _breaker(provider)
 
 
-@endpoint("POST", "/resilience/breakers/{provider}/force-close/", operator, schemas.BreakerDetail, tags="actions")
+@endpoint("POST", "/resilience/breakers/{provider}/force-close/", operator, shapes.BreakerDetail, tags="actions")
 def force_close(request: HttpRequest, provider: str, payload: schemas.BreakerAction) -> JsonResponse:
     """Hold the breaker closed: requests go to the provider whatever it answers."""
     actions.force_close(_known(provider), actor=asker(request), reason=payload.reason, duration=_span(payload.duration))
     return _breaker(provider)
 
 
-@endpoint("POST", "/resilience/breakers/{provider}/unforce/", operator, schemas.BreakerDetail, tags="actions")
+@endpoint("POST", "/resilience/breakers/{provider}/unforce/", operator, shapes.BreakerDetail, tags="actions")
 def unforce(request: HttpRequest, provider: str, payload: schemas.BreakerAction) -> JsonResponse:
     """End a hold; the breaker is then CLOSED with zero counts."""
     actions.unforce(_known(provider), actor=asker(request), reason=payload.reason)
     return _breaker(provider)
 
 
-@endpoint("POST", "/resilience/cooldowns/clear/", operator, schemas.State, tags="actions")
+@endpoint("POST", "/resilience/cooldowns/clear/", operator, shapes.Snapshot, tags="actions")
 def clear_cooldown(request: HttpRequest, payload: schemas.CooldownAction) -> JsonResponse:
     """End a connection's cooldown now; answers the state."""
     _known(payload.provider, payload.connection)
@@ -91,7 +91,7 @@ def clear_cooldown(request: HttpRequest, payload: schemas.CooldownAction) -> Jso
     return state(request)
 
 
-@endpoint("POST", "/resilience/lockouts/unlock/", operator, schemas.State, tags="actions")
+@endpoint("POST", "/resilience/lockouts/unlock/", operator, shapes.Snapshot, tags="actions")
 def unlock(request: HttpRequest, payload: schemas.PairAction) -> JsonResponse:
     """End the lockout of a (connection, model) now; answers the state."""
     _known(payload.provider, payload.connection)
@@ -99,7 +99,7 @@ def unlock(request: HttpRequest, payload: schemas.PairAction) -> JsonResponse:
     return state(request)
 
 
-@endpoint("POST", "/resilience/lockouts/lock/", operator, schemas.State, tags="actions")
+@endpoint("POST", "/resilience/lockouts/lock/", operator, shapes.Snapshot, tags="actions")
 def lock(request: HttpRequest, payload: schemas.LockAction) -> JsonResponse:
     """Lock a (connection, model); answers the state."""
     _known(payload.provider, payload.connection)
@@ -107,7 +107,7 @@ def lock(request: HttpRequest, payload: schemas.LockAction) -> JsonResponse:
     return state(request)
 
 
-@endpoint("GET", "/events/", reader, list[schemas.Event], tags="history")
+@endpoint("GET", "/events/", reader, list[shapes.EventData], tags="history")
 def events(request: HttpRequest, page: Query[schemas.EventsPage]) -> JsonResponse:
     """Every transition, cooldown, lockout and operator action after an id, oldest first."""
     return JsonResponse(status.events_after(page.after, page.limit), safe=False)

@@ -1,6 +1,9 @@
-"""The JSON shapes of the state API. Requests are validated against them; answers are documented (and tested) by them."""
+"""The JSON shapes of the state API beside those of `resilience.shapes`.
 
-from typing import Annotated, Any, Literal
+Requests are validated against them; answers are documented (and tested) by them.
+"""
+
+from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import ConfigDict, Field, StringConstraints
@@ -59,119 +62,6 @@ class EventsPage(Schema):
 
     after: int = Field(0, ge=0)
     limit: int = Field(100, ge=1, le=1000)
-
-
-class Forced(Schema):
-    """An operator's hold."""
-
-    mode: Literal["open", "closed"]
-    by: str
-    reason: str
-    until: str | None
-
-
-class Window(Schema):
-    """Calls and failures of the sliding window; `rate` is their quotient, 0 without calls."""
-
-    calls: int
-    failures: int
-    rate: float
-
-
-class Breaker(Schema):
-    """One provider's breaker. Times are RFC 3339 in UTC, durations seconds."""
-
-    provider: str
-    state: Literal["CLOSED", "DEGRADED", "OPEN", "HALF_OPEN"]
-    failure_count: int
-    last_failure_kind: str | None
-    last_failure_at: str | None
-    opened_at: str | None
-    retry_at: str | None
-    retry_after: float | None
-    open_cycles: int
-    effective_reset_timeout: float
-    probes_in_flight: int
-    half_open_requests: int
-    failure_threshold: int
-    degradation_threshold: int
-    kind_counts: dict[str, int]
-    window: Window
-    forced: Forced | None
-    generation: int
-
-
-class Transition(Schema):
-    """One move of a breaker."""
-
-    from_: str = Field(alias="from")
-    to: str
-    at: str
-    cause: str
-    failure_count: int | None
-    request_id: str
-    actor: str
-    reason: str
-
-
-class BreakerDetail(Breaker):
-    """A breaker with its last 50 transitions, newest first."""
-
-    transitions: list[Transition]
-
-
-class Cooldown(Schema):
-    """A connection that is skipped until `until`."""
-
-    provider: str
-    connection: str
-    kind: str
-    until: str
-    remaining: float
-    source: str
-    level: int
-
-
-class Lockout(Schema):
-    """A (connection, model) that is skipped until `until`."""
-
-    provider: str
-    connection: str
-    model: str
-    reason: str
-    locked_at: str
-    until: str
-    remaining: float
-    attempts: int
-
-
-class State(Schema):
-    """Every breaker; the cooldowns and lockouts in force."""
-
-    time: str
-    breakers: list[Breaker]
-    cooldowns: list[Cooldown]
-    lockouts: list[Lockout]
-
-
-class Event(Schema):
-    """One fact: a transition, a cooldown, a lockout, an operator's action. What does not apply is empty."""
-
-    id: int
-    at: str
-    name: str
-    provider: str
-    connection: str
-    model: str
-    from_state: str
-    to_state: str
-    cause: str
-    kind: str
-    failure_count: int | None
-    request_id: str
-    actor: str
-    reason: str
-    data: dict[str, Any]
 
 
 class Target(Schema):

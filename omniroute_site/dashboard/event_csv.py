@@ -9,7 +9,8 @@ import orjson
 from asgiref.sync import sync_to_async
 
 from omniroute_site.dashboard.event_filter import EventFilter
-from resilience.eventlog import EventData, describe
+from resilience.eventlog import describe
+from resilience.shapes import EventData
 
 COLUMNS = tuple(EventData.__annotations__)
 MOST_ROWS = 50_000

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 from django.utils import timezone
+from pydantic import TypeAdapter
 
-from omniroute_site.api import schemas
-from resilience import actions
+from resilience import actions, shapes
 from resilience.core.permit import Pair
 from resilience.models import ResilienceEvent
 from routing.models import RequestLog
@@ -22,8 +22,8 @@ def test_state_lists_every_provider_in_the_documented_shape(ask: Ask) -> None:
     document = ask("GET", "/api/resilience/").json()
 
     assert [breaker["provider"] for breaker in document["breakers"]] == ["groq", "openai"]
-    assert set(schemas.Breaker.model_fields) == set(document["breakers"][0])
-    schemas.State.model_validate(document)
+    assert set(shapes.BreakerData.__annotations__) == set(document["breakers"][0])
+    TypeAdapter(shapes.Snapshot).validate_python(document)
     assert (document["cooldowns"], document["lockouts"]) == ([], [])
 
 
@@ -37,7 +37,7 @@ def test_what_is_in_force_is_listed_with_its_remaining_time(ask: Ask) -> None:
 
     (lockout,) = ask("GET", "/api/resilience/").json()["lockouts"]
 
-    schemas.Lockout.model_validate(lockout)
+    TypeAdapter(shapes.LockoutData).validate_python(lockout)
     assert (lockout["provider"], lockout["connection"], lockout["model"]) == ("openai", "main", "gpt-4o")
     assert 80 < lockout["remaining"] <= 90
 
@@ -62,7 +62,7 @@ def test_a_hold_says_who_why_and_until_when(ask: Ask, verb: str, mode: str, stat
     assert (200, state, mode) == (answer.status_code, breaker["state"], breaker["forced"]["mode"])
     assert (breaker["forced"]["by"], breaker["forced"]["reason"]) == ("key:operate", "maintenance")
     assert breaker["forced"]["until"] is not None
-    schemas.BreakerDetail.model_validate(breaker)
+    TypeAdapter(shapes.BreakerDetail).validate_python(breaker)
 
 
 def test_a_hold_without_a_duration_has_no_end(ask: Ask) -> None:
@@ -152,3 +152,4 @@ def test_the_documentation_needs_nothing_from_elsewhere(ask: Ask) -> None:
     documented = {path.removeprefix("/api") for path in document["paths"]}
     assert {"/resilience/", "/resilience/breakers/{provider}/force-open/", "/events/", "/explain/"} <= documented
     assert all(path.endswith("/") for path in documented)
+    assert "from" in document["components"]["schemas"]["TransitionData"]["required"]
