@@ -1,11 +1,8 @@
 """Streams that die after `Hello wor`, what may follow, and what the client then has."""
 
-import json
-from typing import Any
-
 from routing.table import ModelFacts
 
-from .harness import DONE, ROLE, Answer, Break, Gateway, Hang, Reply, chat, chunk, event
+from .harness import DONE, ROLE, Answer, Break, Gateway, Hang, Reply, chat, chunk, event, typed_event
 from .harness import streaming as stream_of
 
 STREAM = chat(stream=True)
@@ -36,20 +33,18 @@ def is_interrupted(answer: Answer, text: str = "Hello wor") -> bool:
     )
 
 
-def spoken(kind: str, **members: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind} | members)}\n\n".encode()
-
-
 def claude(*pieces: str, ends: bool = True) -> Reply:
     message = {"id": "msg_1", "role": "assistant", "model": "claude", "content": [], "usage": {"input_tokens": 5}}
-    said = [spoken("content_block_delta", index=0, delta={"type": "text_delta", "text": piece}) for piece in pieces]
+    said = [
+        typed_event("content_block_delta", index=0, delta={"type": "text_delta", "text": piece}) for piece in pieces
+    ]
     end = (
-        spoken("content_block_stop", index=0),
-        spoken("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 2}),
-        spoken("message_stop"),
+        typed_event("content_block_stop", index=0),
+        typed_event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 2}),
+        typed_event("message_stop"),
     )
-    opened = spoken("content_block_start", index=0, content_block={"type": "text", "text": ""})
-    start = spoken("message_start", message=message)
+    opened = typed_event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+    start = typed_event("message_start", message=message)
     return stream_of(start, opened, *said, *(end if ends else (Break(),)))
 
 
@@ -71,7 +66,7 @@ PATHS = {"chat": "/v1/chat/completions", "messages": "/v1/messages"}
 def text_of(answer: Answer, client: str) -> str:
     if client == "chat":
         return answer.text
-    events = [json.loads(block.partition(b"data: ")[2]) for block in answer.body.split(b"\n\n") if block]
+    events = answer.events
     kinds = [one["type"] for one in events]
     for once in ("message_start", "content_block_start", "content_block_stop", "message_delta"):
         assert kinds.count(once) == 1

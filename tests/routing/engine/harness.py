@@ -56,6 +56,11 @@ def event(document: Json) -> bytes:
     return b"data: " + json.dumps(document).encode() + b"\n\n"
 
 
+def typed_event(kind: str, **members: Any) -> bytes:
+    """As Messages and Responses have them."""
+    return f"event: {kind}\n".encode() + event({"type": kind} | members)
+
+
 DONE = b"data: [DONE]\n\n"
 ROLE = chunk("", role="assistant")
 HELLO = (ROLE, chunk("Hel"), chunk("lo"), chunk(finish="stop"), DONE)
@@ -172,7 +177,7 @@ class Answer:
 
     @property
     def events(self) -> list[Any]:
-        data = [block.removeprefix(b"data: ") for block in self.body.split(b"\n\n") if block]
+        data = [block.partition(b"data: ")[2] for block in self.body.split(b"\n\n") if block]
         return [block if block == b"[DONE]" else json.loads(block) for block in data]
 
     @property

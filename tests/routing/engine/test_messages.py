@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from .harness import HELLO, ROLE, Answer, Break, Gateway, Reply, chat, chunk, completion, failing
+from .harness import HELLO, ROLE, Answer, Break, Gateway, Reply, chat, chunk, completion, failing, typed_event
 from .harness import streaming as stream_of
 
 PATH = "/v1/messages"
@@ -28,32 +28,24 @@ def asked(**members: Any) -> dict[str, Any]:
     return {"model": "model", "max_tokens": 100, "messages": [{"role": "user", "content": "ping"}]} | members
 
 
-def event(kind: str, **members: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind} | members)}\n\n".encode()
-
-
-START = event("message_start", message=message(content=[], stop_reason=None))
-OPEN = event("content_block_start", index=0, content_block={"type": "text", "text": ""})
-PING = event("ping")
+START = typed_event("message_start", message=message(content=[], stop_reason=None))
+OPEN = typed_event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+PING = typed_event("ping")
 
 
 def said(text: str) -> bytes:
-    return event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
+    return typed_event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
 
 
 END = (
-    event("content_block_stop", index=0),
-    event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 2}),
-    event("message_stop"),
+    typed_event("content_block_stop", index=0),
+    typed_event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 2}),
+    typed_event("message_stop"),
 )
 
 
 async def ask(gateway: Gateway, body: Any = None, **options: Any) -> Answer:
     return await gateway.ask(body or asked(), path=PATH, **options)
-
-
-def events_of(answer: Answer) -> list[dict[str, Any]]:
-    return [json.loads(block.partition(b"data: ")[2]) for block in answer.body.split(b"\n\n") if block]
 
 
 async def test_a_target_of_its_own_format_gets_and_gives_every_member_untouched(gateway: Gateway) -> None:
@@ -78,15 +70,15 @@ async def test_its_stream_is_held_until_content_and_relayed_as_it_came(gateway: 
 
 
 async def test_a_failure_before_content_is_answered_by_another_format_as_a_message(gateway: Gateway) -> None:
-    overloaded = event("error", error={"type": "overloaded_error", "message": "Overloaded"})
+    overloaded = typed_event("error", error={"type": "overloaded_error", "message": "Overloaded"})
     gateway.provider("a", stream_of(START, OPEN, overloaded), format="anthropic")
     second = gateway.provider("b", stream_of(*HELLO))
     answer = await ask(gateway, asked(stream=True, system="be brief"), headers={"anthropic-beta": "new-2026"})
     assert answer.served_by == "b"
-    kinds = [one["type"] for one in events_of(answer)]
+    kinds = [one["type"] for one in answer.events]
     assert kinds[0] == "message_start"
     assert kinds[-2:] == ["message_delta", "message_stop"]
-    text = "".join(one["delta"].get("text", "") for one in events_of(answer) if one["type"] == "content_block_delta")
+    text = "".join(one["delta"].get("text", "") for one in answer.events if one["type"] == "content_block_delta")
     assert text == "Hello"
     [sent] = second.bodies()
     assert [one["role"] for one in sent["messages"]] == ["system", "user"]
@@ -114,7 +106,7 @@ async def test_a_stream_that_breaks_ends_with_an_error_event(gateway: Gateway, f
     pieces = (START, OPEN, said("Hel"), Break()) if format_ == "anthropic" else (ROLE, chunk("Hel"), Break())
     gateway.provider("a", stream_of(*pieces), format=format_)
     answer = await ask(gateway, asked(stream=True))
-    last = events_of(answer)[-1]
+    last = answer.events[-1]
     assert (last["type"], last["error"]["type"]) == ("error", "api_error")
     assert last["error"]["code"] == "stream_interrupted"
     assert b"message_stop" not in answer.body

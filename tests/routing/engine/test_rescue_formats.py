@@ -13,10 +13,9 @@ from .dying import (
     TEXT,
     claude,
     prefills,
-    spoken,
     text_of,
 )
-from .harness import DONE, ROLE, Answer, Break, Gateway, chat, chunk
+from .harness import DONE, ROLE, Answer, Break, Gateway, chat, chunk, typed_event
 from .harness import streaming as stream_of
 
 
@@ -57,7 +56,7 @@ async def test_a_message_that_nobody_goes_on_with_ends_in_its_own_error(gateway:
     gateway.provider("a", FORMATS[first]("Hello ", "wor", ends=False), format=first)
     gateway.provider("b", claude("Something else"), format="anthropic")
     answer = await gateway.ask(chat(stream=True, max_tokens=99), path=PATHS["messages"])
-    last = json.loads(answer.body.rpartition(b"data: ")[2])
+    last = answer.events[-1]
     assert (last["type"], last["error"]["code"]) == ("error", "stream_interrupted")
     assert b"message_stop" not in answer.body
     assert b"content_block_stop" not in answer.body
@@ -69,7 +68,7 @@ async def test_a_message_goes_on_after_a_block_that_was_closed(gateway: Gateway)
     gateway.provider("a", stream_of(*stream, Break()), format="anthropic")
     gateway.provider("b", SAME)
     answer = await gateway.ask(chat(stream=True, max_tokens=99), path=PATHS["messages"])
-    opened = [json.loads(one.partition(b"data: ")[2]) for one in answer.body.split(b"\n\n") if b"block_start" in one]
+    opened = [one for one in answer.events if one["type"] == "content_block_start"]
     assert [one["index"] for one in opened] == [0, 1]
     assert answer.body.endswith(b'{"type":"message_stop"}\n\n')
 
@@ -87,7 +86,7 @@ async def test_calls_that_a_message_cannot_tell_apart_are_an_error(gateway: Gate
 
 
 async def test_a_message_with_a_thought_in_it_is_not_continued(gateway: Gateway) -> None:
-    thinking = spoken("content_block_start", index=0, content_block={"type": "thinking", "thinking": ""})
+    thinking = typed_event("content_block_start", index=0, content_block={"type": "thinking", "thinking": ""})
     start, *rest = tuple(claude("Hello wor", ends=False).stream or ())
     gateway.provider("a", stream_of(start, thinking, *rest), format="anthropic")
     gateway.provider("b", SAME)
@@ -97,7 +96,7 @@ async def test_a_message_with_a_thought_in_it_is_not_continued(gateway: Gateway)
 
 
 def response_events(answer: Answer) -> list[dict[str, Any]]:
-    events = [json.loads(block.partition(b"data: ")[2]) for block in answer.body.split(b"\n\n") if block]
+    events = answer.events
     assert [one["sequence_number"] for one in events] == list(range(len(events)))
     return events
 

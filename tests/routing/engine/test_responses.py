@@ -1,13 +1,12 @@
 """Clients of OpenAI's Responses: passed through where the target has them, through chat completions elsewhere."""
 
-import json
 from typing import Any
 
 import pytest
 
 from routing.table import Timeouts
 
-from .harness import DONE, HELLO, ROLE, Answer, Break, Gateway, Hang, Reply, chunk, completion, failing
+from .harness import DONE, HELLO, ROLE, Answer, Break, Gateway, Hang, Reply, chunk, completion, failing, typed_event
 from .harness import streaming as stream_of
 
 PATH = "/v1/responses"
@@ -31,28 +30,20 @@ def asked(**members: Any) -> dict[str, Any]:
     return {"model": "model", "input": "ping"} | members
 
 
-def event(kind: str, **members: Any) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind} | members)}\n\n".encode()
-
-
 START = (
-    event("response.created", response=response(status="in_progress", output=[])),
-    event("response.in_progress", response=response(status="in_progress", output=[])),
-    event("response.output_item.added", output_index=0, item={"type": "message", "content": []}),
+    typed_event("response.created", response=response(status="in_progress", output=[])),
+    typed_event("response.in_progress", response=response(status="in_progress", output=[])),
+    typed_event("response.output_item.added", output_index=0, item={"type": "message", "content": []}),
 )
-END = event("response.completed", response=response())
+END = typed_event("response.completed", response=response())
 
 
 def said(text: str) -> bytes:
-    return event("response.output_text.delta", output_index=0, delta=text, sequence_number=3)
+    return typed_event("response.output_text.delta", output_index=0, delta=text, sequence_number=3)
 
 
 async def ask(gateway: Gateway, body: Any = None, **options: Any) -> Answer:
     return await gateway.ask(body or asked(), path=PATH, **options)
-
-
-def events_of(answer: Answer) -> list[dict[str, Any]]:
-    return [json.loads(block.partition(b"data: ")[2]) for block in answer.body.split(b"\n\n") if block]
 
 
 async def test_a_target_that_has_them_gets_and_gives_every_member_untouched(gateway: Gateway) -> None:
@@ -91,7 +82,7 @@ async def test_nothing_is_sent_before_the_first_content(gateway: Gateway) -> Non
     gateway.provider("b", stream_of(*HELLO))
     answer = await ask(gateway, asked(stream=True))
     assert answer.served_by == "b"
-    kinds = [one["type"] for one in events_of(answer)]
+    kinds = [one["type"] for one in answer.events]
     assert kinds.count("response.created") == 1
     assert kinds[-1] == "response.completed"
     assert gateway.breaker("a").last_failure_kind == "timeout"
@@ -99,11 +90,11 @@ async def test_nothing_is_sent_before_the_first_content(gateway: Gateway) -> Non
 
 async def test_a_failure_before_content_is_answered_by_another_format(gateway: Gateway) -> None:
     failed = response(status="failed", output=[], error={"code": "server_error", "message": "oh"})
-    gateway.provider("a", stream_of(*START, event("response.failed", response=failed)), format="azure")
+    gateway.provider("a", stream_of(*START, typed_event("response.failed", response=failed)), format="azure")
     second = gateway.provider("b", stream_of(*HELLO))
     answer = await ask(gateway, asked(stream=True, instructions="be brief"))
     assert answer.served_by == "b"
-    text = "".join(one["delta"] for one in events_of(answer) if one["type"] == "response.output_text.delta")
+    text = "".join(one["delta"] for one in answer.events if one["type"] == "response.output_text.delta")
     assert text == "Hello"
     assert [one["role"] for one in second.bodies()[0]["messages"]] == ["system", "user"]
     assert gateway.breaker("a").last_failure_kind == "transient"
@@ -128,7 +119,7 @@ async def test_a_stream_that_breaks_ends_with_an_error_event(gateway: Gateway, f
     pieces = (*START, said("Hel"), Break()) if format_ == "azure" else (ROLE, chunk("Hel"), Break())
     gateway.provider("a", stream_of(*pieces), format=format_)
     answer = await ask(gateway, asked(stream=True))
-    *_, before, last = events_of(answer)
+    *_, before, last = answer.events
     assert last["sequence_number"] == before["sequence_number"] + 1
     assert (last["type"], last["code"], last["param"]) == ("error", "stream_interrupted", None)
     assert last["message"] == last["error"]["message"]
@@ -141,7 +132,7 @@ async def test_a_stream_that_breaks_ends_with_an_error_event(gateway: Gateway, f
 async def test_a_stream_that_ends_without_its_last_event_is_broken(gateway: Gateway, format_: str) -> None:
     pieces = (*START, said("Hel")) if format_ == "azure" else (ROLE, chunk("Hel"))
     gateway.provider("a", stream_of(*pieces), format=format_)
-    assert events_of(await ask(gateway, asked(stream=True)))[-1]["code"] == "stream_interrupted"
+    assert (await ask(gateway, asked(stream=True))).events[-1]["code"] == "stream_interrupted"
     assert gateway.breaker("a").last_failure_kind == "transient"
 
 
