@@ -23,6 +23,12 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> dict[str, Policy]:
 
 
 @pytest.fixture
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process has no registry yet; what asks for one gets a fresh one."""
+    monkeypatch.setattr(registry_module, "_registry", None)
+
+
+@pytest.fixture
 def registry(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """The process's registry, fresh, without chance; its thread is ended after the test."""
     fresh = Registry(chance=lambda: 0.0)

@@ -1,7 +1,5 @@
 """Values used all over these tests, and short ways to make a failure happen."""
 
-import asyncio
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -32,17 +30,9 @@ __all__ = [
     "open_breaker",
     "permit",
     "settle",
-    "until",
 ]
 
 _ids = count(1)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop and the other threads run until the condition holds; fails after ten seconds."""
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 (what is waited for happens in places without an event to wait on)
-            await asyncio.sleep(0)
 
 
 def after(seconds: float) -> datetime:

@@ -12,14 +12,7 @@ from resilience.reading import read_breaker, read_cooldown, read_lockout
 
 from .examples import GONE, LIMITED, PAIR, open_breaker, settle
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _own_registry(monkeypatch):
-    from resilience import registry
-
-    monkeypatch.setattr(registry, "_registry", None)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_registry")]
 
 
 def run(*arguments: str) -> str:

@@ -8,8 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from resilience import news
-
-from .examples import until
+from tests.waiting import until
 
 
 class Listener:

@@ -17,8 +17,9 @@ from resilience.core.permit import NEEDS_LEASE, Pair, Permit, Refusal, RefusalRe
 from resilience.core.state import State
 from resilience.reading import current_version, load_all, read_breaker
 from resilience.registry import Registry, get_registry
+from tests.waiting import until
 
-from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker, until
+from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,14 +10,7 @@ from resilience.reading import current_version
 
 from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, after, open_breaker, settle
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _own_registry(monkeypatch):
-    from resilience import registry
-
-    monkeypatch.setattr(registry, "_registry", None)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_registry")]
 
 
 def breaker(provider="openai", now=NOW):

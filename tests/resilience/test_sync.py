@@ -13,8 +13,9 @@ from resilience.models import BreakerState, StateVersion
 from resilience.reading import read_breaker
 from resilience.registry import Registry
 from resilience.sync import Sync
+from tests.waiting import until
 
-from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker, settle, until
+from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker, settle
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

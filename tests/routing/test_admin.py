@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -33,14 +32,6 @@ pytestmark = pytest.mark.django_db
 
 WHY = {"reason": "a drill"}
 SECRET = "sk-very-secret-0123456789"
-
-
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(
-        User.objects.create_superuser("admin", password="pw"), "django.contrib.auth.backends.ModelBackend"
-    )
-    return client
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -16,6 +16,7 @@ from routing.ids import uuid7
 from routing.models import RequestLog
 from routing.requestlog import RequestLogWriter, RequestRecord
 from routing.requestlog_rows import write_rows
+from tests.waiting import until
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -32,12 +33,6 @@ async def running() -> AsyncIterator[RequestLogWriter]:
         yield writer
     finally:
         await writer.stop()
-
-
-async def wait_until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 (another thread makes it true)
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.django_db
@@ -129,7 +124,7 @@ async def test_rows_are_written_soon_after_they_are_submitted(monkeypatch: pytes
     async with running() as writer:
         for _ in range(1200):
             writer.submit(record())
-        await wait_until(lambda: writer.written == 1200)
+        await until(lambda: writer.written == 1200)
         assert await RequestLog.objects.acount() == 1200
     assert set(announced) == {"requests"}
 
@@ -141,7 +136,7 @@ async def test_a_full_batch_does_not_wait_for_its_time(monkeypatch: pytest.Monke
         await asyncio.sleep(0)
         for _ in range(requestlog.BATCH):
             writer.submit(record())
-        await wait_until(lambda: writer.written == requestlog.BATCH)
+        await until(lambda: writer.written == requestlog.BATCH)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -182,8 +177,8 @@ async def test_a_database_that_is_away_for_a_while_costs_no_row(
             ids = [uuid7() for _ in range(3)]
             for identifier in ids:
                 writer.submit(record(id=identifier))
-            await wait_until(lambda: failures >= 3)
-        await wait_until(lambda: writer.written == 3)
+            await until(lambda: failures >= 3)
+        await until(lambda: writer.written == 3)
     assert [str(row.id) async for row in RequestLog.objects.order_by("id")] == ids
     assert writer.dropped == 0
     assert [entry.message for entry in caplog.records if entry.name == "routing.requestlog"] == [

@@ -24,6 +24,7 @@ from routing.models import (
     UpstreamModel,
 )
 from tests.routing.rows import make_chain, make_provider
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db
 
@@ -196,12 +197,6 @@ def test_rows_that_never_hold_still_keep_the_old_table(monkeypatch: pytest.Monke
     assert table.current() is old
 
 
-async def wait_until(condition: Any) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 (another thread makes it true)
-            await asyncio.sleep(0.01)
-
-
 @pytest.mark.django_db(transaction=True)
 async def test_the_poll_brings_a_write_of_another_connection_without_any_news(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("resilience.news.announce", lambda topic: None)
@@ -211,7 +206,7 @@ async def test_the_poll_brings_a_write_of_another_connection_without_any_news(mo
     try:
         assert table.current().providers["openai"].enabled
         await Provider.objects.aupdate(enabled=False)
-        await wait_until(lambda: not table.current().providers["openai"].enabled)
+        await until(lambda: not table.current().providers["openai"].enabled)
     finally:
         await table.stop()
 
@@ -227,7 +222,7 @@ async def test_news_brings_a_write_before_the_poll(monkeypatch: pytest.MonkeyPat
         from resilience import news
 
         news.announce("table")  # what the commit does on the serving loop
-        await wait_until(lambda: not table.current().providers["openai"].enabled)
+        await until(lambda: not table.current().providers["openai"].enabled)
     finally:
         await table.stop()
 
@@ -246,11 +241,11 @@ async def test_a_database_that_fails_keeps_the_old_table_until_it_is_back(
                 raise DatabaseError("gone")
 
             broken.setattr(table_compile, "read_version", fail)
-            await wait_until(table_poll.failing)
+            await until(table_poll.failing)
             assert "openai" in table.current().providers
             await Provider.objects.aupdate(enabled=False)
-        await wait_until(lambda: not table.current().providers["openai"].enabled)
-        await wait_until(lambda: not table_poll.failing())
+        await until(lambda: not table.current().providers["openai"].enabled)
+        await until(lambda: not table_poll.failing())
     finally:
         await table.stop()
     assert [record.message for record in caplog.records if record.name == "routing.table_poll"] == ["table.load_failed"]

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import DataError, OperationalError
 from django.test import Client
@@ -109,14 +108,6 @@ def test_prune_deletes_what_has_not_been_seen_for_long(capsys: pytest.CaptureFix
     call_command("prune")
     assert counts() == {"a new": 1}
     assert "1 unmatched errors" in capsys.readouterr().out
-
-
-@pytest.fixture
-def operator(client: Client) -> Client:
-    client.force_login(
-        User.objects.create_superuser("admin", password="pw"), "django.contrib.auth.backends.ModelBackend"
-    )
-    return client
 
 
 def test_a_rule_can_be_made_from_an_error_and_then_matches_it(operator: Client) -> None:

@@ -6,13 +6,13 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.site.processes import KEY, children
+from tests.site.processes import KEY, children, until
 from tests.stage import Stage
 
 SOON = 5.0  # s; how long a fact may take on a busy machine before a test gives up
@@ -41,13 +41,6 @@ def ask(stage: Stage, model: str = "gpt-4o") -> str:
     connection.close()
     assert answer.status == 200
     return f"{answer.getheader('x-omniroute-provider')}/{answer.getheader('x-omniroute-connection')}"
-
-
-def eventually(fact: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not fact():
-        assert time.monotonic() < deadline, "it did not become true"
-        time.sleep(0.02)
 
 
 def sleep_until(stage: Stage, provider: str) -> None:
@@ -81,7 +74,7 @@ def test_a_hundred_requests_at_retry_at_make_exactly_one_probe(tmp_path: Path, w
     with Stage(tmp_path, workers=workers, breaker={"reset_timeout": 3}) as stage:
         assert workers == 1 or len(children(stage.gateway.process.pid)) >= workers
         stage.control("primary-one", mode="error")
-        eventually(lambda: ask(stage) == "backup/one" and stage.breaker("primary")["state"] == "OPEN")
+        until(lambda: ask(stage) == "backup/one" and stage.breaker("primary")["state"] == "OPEN", within=SOON)
         opened = len(stage.calls("primary-one"))
         stage.control("primary-one", mode="slow", latency=1.5)
         sleep_until(stage, "primary")
@@ -116,7 +109,7 @@ def test_a_model_that_fails_alone_is_locked_alone_and_unlocked_by_hand(stage: St
     body = {"provider": "primary", "connection": "one", "model": "gpt-4o", "reason": "it was fixed"}
     stage.api("POST", "/api/resilience/lockouts/unlock/", body)
     assert stage.state()["lockouts"] == []
-    eventually(lambda: ask(stage) == "primary/one")
+    until(lambda: ask(stage) == "primary/one", within=SOON)
 
 
 def test_a_chain_edited_by_queryset_update_in_another_process_is_in_force_soon(stage: Stage) -> None:
@@ -126,9 +119,9 @@ def test_a_chain_edited_by_queryset_update_in_another_process_is_in_force_soon(s
     )
     assert ask(stage) == "primary/one"
     stage.python(edit.format(False))
-    eventually(lambda: ask(stage) == "backup/one")
+    until(lambda: ask(stage) == "backup/one", within=SOON)
     stage.python(edit.format(True))
-    eventually(lambda: ask(stage) == "primary/one")
+    until(lambda: ask(stage) == "primary/one", within=SOON)
 
 
 def begin(stage: Stage, *, stream: bool) -> socket.socket:
@@ -152,8 +145,8 @@ def test_a_client_that_leaves_closes_the_upstream_and_counts_nothing(stage: Stag
             received = b""
             while b"data:" not in received:  # the headers may come alone
                 received += client.recv(4096)
-        eventually(lambda: len(stage.calls("primary-one")) > already)
-    eventually(lambda: stage.calls("primary-one")[-1]["client_closed"])
+        until(lambda: len(stage.calls("primary-one")) > already, within=SOON)
+    until(lambda: stage.calls("primary-one")[-1]["client_closed"], within=SOON)
     breaker = stage.breaker("primary")
     assert (breaker["failure_count"], breaker["window"]["failures"], breaker["state"]) == (0, 0, "CLOSED")
     stage.control("primary-one", mode="ok")

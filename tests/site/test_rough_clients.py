@@ -5,12 +5,11 @@ import json
 import re
 import socket
 import struct
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from tests.site.processes import KEY
+from tests.site.processes import KEY, until
 from tests.stage import Stage
 
 SOON = 10.0  # s; how long a fact may take on a busy machine before a test gives up
@@ -85,13 +84,6 @@ def request(body: bytes, *headers: bytes, line: bytes = b"POST /v1/chat/completi
 
 def unsized(body: bytes, *headers: bytes) -> bytes:
     return re.sub(rb"Content-Length: \d+\r\n", b"", request(body, *headers))
-
-
-def eventually(fact: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not fact():
-        assert time.monotonic() < deadline, "it did not become true"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(
@@ -209,14 +201,14 @@ def test_clients_that_leave_close_the_upstream(stage: Stage, body: bytes, how: s
     stage.control("primary-one", mode="timeout")
     with Client(stage) as client:
         client.send(request(body))
-        eventually(lambda: len(stage.calls("primary-one")) == 1)
+        until(lambda: len(stage.calls("primary-one")) == 1, within=SOON)
         if how == "reset":
             client.reset()
         elif how == "half":
             client.socket.shutdown(socket.SHUT_WR)
         else:
             client.__exit__()
-        eventually(lambda: bool(stage.calls("primary-one")[0]["client_closed"]))
+        until(lambda: bool(stage.calls("primary-one")[0]["client_closed"]), within=SOON)
     assert stage.breaker("primary")["failure_count"] == 0
     assert not stage.calls("backup-one")
 
@@ -228,7 +220,7 @@ def test_a_key_that_a_provider_quotes_is_nowhere_to_be_seen(stage: Stage) -> Non
         _, headers, body = client.ask(request(BODY.replace(b"gpt-4o", b"primary/gpt-4o")))
     request_id = headers["x-omniroute-request-id"]
     shown = [str(headers), body.decode(), stage.gateway.output(), json.dumps(stage.state())]
-    eventually(lambda: _row(stage, request_id)["id"] == request_id)
+    until(lambda: _row(stage, request_id)["id"] == request_id, within=SOON)
     shown.append(json.dumps(_row(stage, request_id)))
     assert not [text for text in shown if quoted in text or KEY in text]
 

@@ -9,6 +9,7 @@ from openai.types.chat import ChatCompletion
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters.base import Answer
+from tests.routing.adapters.conversations import call
 from tests.routing.adapters.exchanges import Json, answered, exchange, hear
 
 
@@ -45,10 +46,6 @@ def generated(*candidates: Json, **more: Any) -> Json:
 def choice(content: str | None, finish: str, index: int = 0, **more: Any) -> Json:
     whole = {"role": "assistant", "content": content, "refusal": None, **more}
     return {"index": index, "message": whole, "logprobs": None, "finish_reason": finish}
-
-
-def call(call_id: str, name: str, arguments: str, **more: Any) -> Json:
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
 
 
 HI = {"type": "text", "text": "hi"}

@@ -1,7 +1,6 @@
 """A client that sees every byte: what came, and how the connection ended."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -81,13 +80,6 @@ def request(method: str, path: str, body: bytes = b"", headers: dict[str, str] |
 async def connect(simulator: Simulator) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     address = urlsplit(simulator.url)
     return await asyncio.open_connection(address.hostname, address.port)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop turn until something is so."""
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 (what is waited for belongs to the server, which sets no events for us)
-            await asyncio.sleep(0)
 
 
 async def exchange(simulator: Simulator, sent: bytes) -> Seen:

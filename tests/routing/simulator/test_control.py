@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from routing.simulator import Simulator
-from tests.routing.simulator.client import HELLO, KEYS, ask, connect, exchange, question, request, send, until
+from tests.routing.simulator.client import HELLO, KEYS, ask, connect, exchange, question, request, send
+from tests.waiting import until
 
 
 async def statuses(simulator: Simulator, count: int, **members: object) -> list[int]:

@@ -5,7 +5,8 @@ import pytest
 
 from routing.simulator import Simulator
 from routing.simulator.behaviour import SPOKEN_ERRORS, Mode
-from tests.routing.simulator.client import KEYS, ask, connect, question, request, until
+from tests.routing.simulator.client import KEYS, ask, connect, question, request
+from tests.waiting import until
 
 WIRES = ("openai", "azure", "anthropic", "gemini")
 # fmt: off
