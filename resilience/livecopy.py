@@ -60,11 +60,6 @@ class LiveCopy:
         cooldown = self.cooldowns.get((provider, connection))
         return cooldown.until if cooldown is not None and cooldown.in_force(now) else None
 
-    def is_degraded(self, provider: str) -> bool:
-        """Whether the provider should come last among its equals."""
-        breaker = self.breakers.get(provider)
-        return breaker is not None and breaker.state is State.DEGRADED
-
     def layers(self, provider: str, connection: str, model: str) -> Layers:
         """The three values that one attempt touches; blank ones are kept, as the next request asks for them again."""
         breaker = self.breakers.get(provider)

@@ -1,7 +1,11 @@
 """Values used all over these tests, and short ways to make a failure happen."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
+
+import pytest
 
 from resilience import store
 from resilience.change import Change
@@ -27,12 +31,25 @@ __all__ = [
     "POLICY",
     "SUCCESS",
     "after",
+    "held_up",
     "open_breaker",
     "permit",
     "settle",
 ]
 
 _ids = count(1)
+
+
+def held_up(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Settlements reach the database only when this is set."""
+    go_on, write = threading.Event(), store.settle
+
+    def slow_settle(*args: Any, **details: Any) -> Change:
+        go_on.wait(timeout=10)
+        return write(*args, **details)
+
+    monkeypatch.setattr(store, "settle", slow_settle)
+    return go_on
 
 
 def after(seconds: float) -> datetime:

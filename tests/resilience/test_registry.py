@@ -19,7 +19,7 @@ from resilience.reading import current_version, load_all, read_breaker
 from resilience.registry import Registry, get_registry
 from tests.waiting import until
 
-from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, open_breaker
+from .examples import BROKEN, GONE, LIMITED, NOW, PAIR, POLICY, SUCCESS, after, held_up, open_breaker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,7 +37,6 @@ async def loaded(registry: Registry) -> None:
 
 async def test_unknown_targets_pass(registry):
     assert registry.check(PAIR, POLICY, NOW) is None
-    assert not registry.is_degraded("openai")
     assert registry.cooling("openai", "main", NOW) is None
 
 
@@ -50,11 +49,11 @@ async def test_failures_open_the_breaker_for_this_process_and_in_the_database(re
     assert await registry.thread.run(lambda: read_breaker("openai")) == registry.breakers["openai"]
 
 
-async def test_three_failures_make_a_provider_come_last(registry):
+async def test_three_failures_degrade_a_provider(registry):
     for _ in range(3):
         await settle(registry, BROKEN)
 
-    assert registry.is_degraded("openai")
+    assert registry.breakers["openai"].state is State.DEGRADED
 
 
 async def test_cooldown_and_lockout_skip_the_narrowest_thing(registry):
@@ -194,13 +193,7 @@ async def test_a_settlement_whose_client_left_is_written_all_the_same(registry, 
 
 async def test_the_copy_decides_at_once_while_the_write_is_under_way(registry, monkeypatch):
     monkeypatch.setattr(backlog_module, "PATIENCE", PATIENCE_IN_TESTS)
-    go_on, write = threading.Event(), store.settle
-
-    def slow_settle(*args, **details):
-        go_on.wait(timeout=10)
-        return write(*args, **details)
-
-    monkeypatch.setattr(store, "settle", slow_settle)
+    go_on = held_up(monkeypatch)
     for number in range(5):
         await settle(registry, BROKEN, Pair("openai", "main", f"m{number}"))
     assert registry.check(PAIR, POLICY, NOW) == Refusal(RefusalReason.BREAKER_OPEN, after(30))
@@ -215,13 +208,7 @@ async def test_the_copy_decides_at_once_while_the_write_is_under_way(registry, m
 
 async def test_nobody_waits_a_second_time_for_a_database_that_hangs(registry, monkeypatch, caplog):
     monkeypatch.setattr(backlog_module, "PATIENCE", PATIENCE_IN_TESTS)
-    go_on, write = threading.Event(), store.settle
-
-    def hangs(*args, **details):
-        go_on.wait(timeout=10)
-        return write(*args, **details)
-
-    monkeypatch.setattr(store, "settle", hangs)
+    go_on = held_up(monkeypatch)
     await settle(registry, BROKEN)
     assert "state.database_unreachable" in caplog.text
     assert not registry.health.database_ok
@@ -239,13 +226,7 @@ async def test_nobody_waits_a_second_time_for_a_database_that_hangs(registry, mo
 
 async def test_an_outcome_that_counts_for_nothing_waits_for_the_write_that_made_it_so(registry, monkeypatch):
     late = registry.permit(Pair("openai", "main", "late"), NOW)
-    go_on, write = threading.Event(), store.settle
-
-    def slow_settle(*args, **details):
-        go_on.wait(timeout=10)
-        return write(*args, **details)
-
-    monkeypatch.setattr(store, "settle", slow_settle)
+    go_on = held_up(monkeypatch)
     opening = [asyncio.create_task(settle(registry, BROKEN, Pair("openai", "main", f"m{n}"))) for n in range(5)]
     await until(lambda: PAIR.provider in registry.breakers and registry.breakers["openai"].state is State.OPEN)
     stale = asyncio.create_task(

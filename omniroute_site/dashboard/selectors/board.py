@@ -27,11 +27,6 @@ def read_board(at: datetime) -> Board:
     return Board(circuits=tuple(circuits), verdict=judge(circuits, now), numbers=numbers, events=events)
 
 
-def read_circuit(provider: str, at: datetime) -> Circuit | None:
-    """One circuit, None if there is no such provider."""
-    return next((circuit for circuit in read_board(at).circuits if circuit.slug == provider), None)
-
-
 def circuit_of(provider: Provider, now: Now, traffic: Mapping[str, Traffic], events: tuple[EventRow, ...]) -> Circuit:
     """The row of one provider."""
     breaker = now.breaker(provider.slug)

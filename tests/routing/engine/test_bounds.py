@@ -1,19 +1,18 @@
 """What must not last for ever or grow without end: waiting, memory, permits of clients that left."""
 
 import asyncio
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from resilience import store
 from resilience.core.policy import BreakerConfig, CooldownConfig, Policy
 from routing import http_body, proxy
 from routing import live as live_module
 from routing.table import Timeouts
 from routing.upstream import calls
+from tests.resilience.examples import held_up
 
 from .harness import ROLE, Gateway, Hang, Reply, chat, chunk, failing
 from .harness import streaming as stream_of
@@ -121,13 +120,7 @@ async def test_a_client_is_told_of_a_shut_gate_when_the_database_knows_it(
 ) -> None:
     """Else `kill -9` would undo what somebody has seen."""
     gateway.provider("a", failing(500), policy=Policy(BreakerConfig(failure_threshold=1), CooldownConfig()))
-    go_on, write = threading.Event(), store.settle
-
-    def slow_settle(*args: Any, **details: Any) -> Any:
-        go_on.wait(timeout=10)
-        return write(*args, **details)
-
-    monkeypatch.setattr(store, "settle", slow_settle)
+    go_on = held_up(monkeypatch)
     first = gateway.begin()
     while gateway.breaker("a") is None or gateway.breaker("a").state != "OPEN":  # noqa: ASYNC110 (no event for it)
         await asyncio.sleep(0)
