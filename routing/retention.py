@@ -26,13 +26,6 @@ def prune_unmatched(older_than: datetime) -> int:
     return UnmatchedError.objects.filter(last_seen_at__lt=older_than).delete()[0]
 
 
-def prune_events(older_than: datetime) -> int:
-    """Delete resilience events from before a moment; return how many."""
-    from resilience.eventlog import prune_events as prune  # the lower floor's only writer
-
-    return prune(older_than)
-
-
 def request_limit() -> datetime:
     """Return the moment before which request log rows are past retention."""
     return timezone.now() - timedelta(days=settings.REQUEST_LOG_RETENTION_DAYS)

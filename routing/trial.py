@@ -19,7 +19,7 @@ from resilience.core.outcome import Failure
 from routing.adapters.anthropic import AnthropicExchange
 from routing.adapters.base import ClientRequest, Exchange
 from routing.adapters.gemini import GeminiExchange
-from routing.adapters.openai_call import AZURE_API_VERSION, AzureCall, OpenAICall
+from routing.adapters.openai_call import AZURE_VERSION_QUERY, AzureCall, OpenAICall, azure_resource, split_base
 from routing.chains import NO_FACTS, Target
 from routing.dialects.chat import EXCHANGES
 from routing.redaction import without_secrets
@@ -112,12 +112,10 @@ def _credentials(exchange: Exchange) -> list[tuple[bytes, bytes]]:
 
 
 def _address(exchange: Exchange, base_url: str) -> str:
-    base, _, query = base_url.partition("?")
-    base = base.rstrip("/")
+    base, query = split_base(base_url)
     if isinstance(exchange, AzureCall) and not base.endswith("/v1"):
-        endpoint = base.partition("/deployments/")[0].removesuffix("/openai")
-        return f"{endpoint}/openai/models?{query or 'api-version=' + AZURE_API_VERSION}"
-    return f"{base}/models" + (f"?{query}" if query else "")
+        return f"{azure_resource(base)}/openai/models{query or AZURE_VERSION_QUERY}"
+    return f"{base}/models{query}"
 
 
 def _listed(body: bytes) -> list[Any] | None:

@@ -10,7 +10,6 @@ from omniroute_site.dashboard.chain_draft import ChainDraft, DraftForms, stored
 from omniroute_site.dashboard.selectors.events import last_change
 from resilience import actions
 from resilience.core.events import ConfigChanged
-from resilience.eventlog import CAUSE_LENGTH
 from resilience.models import ResilienceEvent
 from routing.models import Connection, FallbackChain, FallbackEntry, Provider
 
@@ -110,8 +109,7 @@ def _differences(before: ChainDraft, after: ChainDraft) -> Iterator[str]:
 
 
 def _record(model: str, what: str, by: Save) -> None:
-    changed = ConfigChanged(_subject(model), what[:CAUSE_LENGTH])
-    actions.configured(changed, actor=by.actor, reason=by.reason)
+    actions.configured(ConfigChanged(_subject(model), what), actor=by.actor, reason=by.reason)
 
 
 def _subject(model: str) -> str:

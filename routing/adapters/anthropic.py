@@ -14,8 +14,15 @@ from routing.adapters.anthropic_request import MessagesRequest
 from routing.adapters.base import Answer
 from routing.adapters.chat_answer import ChunkWriter, tool_call
 from routing.adapters.translation import TranslatedExchange
+from routing.chains import Target
 
 ANTHROPIC_VERSION = b"2023-06-01"
+
+
+def anthropic_headers(target: Target) -> list[tuple[bytes, bytes]]:
+    """The version we speak, and our key."""
+    key = target.connection.api_key
+    return [(b"anthropic-version", ANTHROPIC_VERSION), *([(b"x-api-key", key.encode())] if key else [])]
 
 
 class _ToolBlock:
@@ -46,10 +53,7 @@ class AnthropicExchange(TranslatedExchange):
 
     def own_headers(self) -> list[tuple[bytes, bytes]]:
         """Anthropic's headers."""
-        headers = [(b"anthropic-version", ANTHROPIC_VERSION)]
-        if key := self.target.connection.api_key:
-            headers.append((b"x-api-key", key.encode()))
-        return headers
+        return anthropic_headers(self.target)
 
     def build(self) -> tuple[dict[str, Any], list[str]]:
         """See MessagesRequest."""

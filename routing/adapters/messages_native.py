@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from resilience.core.classify import ErrorFormat
-from routing.adapters.anthropic import ANTHROPIC_VERSION, AnthropicExchange
+from routing.adapters.anthropic import AnthropicExchange, anthropic_headers
 from routing.adapters.anthropic_answer import read_usage
 from routing.adapters.base import Answer, Usage, encode
 from routing.adapters.messages_answer import MessageStream, replay_message
@@ -39,9 +39,7 @@ class NativeMessages(NativeExchange):
             self.dropped_params = ("thinking",)
         if self.output_cap is not None:
             body["max_tokens"] = min(body.get("max_tokens", self.output_cap), self.output_cap)
-        own = [(b"anthropic-version", ANTHROPIC_VERSION), *self.client.native_headers]
-        if key := self.target.connection.api_key:
-            own.append((b"x-api-key", key.encode()))
+        own = [*anthropic_headers(self.target), *self.client.native_headers]
         url = self.target.connection.base_url.rstrip("/") + self.path
         return UpstreamRequest(url, self.headers(*own), encode(body))
 

@@ -9,8 +9,8 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Exchange, Usage
-from routing.adapters.openai_call import AzureCall, OpenAICall
+from routing.adapters.base import Answer, Exchange
+from routing.adapters.openai_call import AzureCall, OpenAICall, read_usage
 from routing.adapters.openai_hosts import marks_prefix
 from routing.sse import Event
 
@@ -67,7 +67,7 @@ class ChatExchange(OpenAICall):
             return Failure(kind=Kind.TRANSIENT, message="status 200 without choices")
         if all(map(_says_nothing, choices)):
             return Failure(kind=Kind.TRANSIENT, message="status 200 with an empty message")
-        return Answer(body, _usage(document.get("usage")))
+        return Answer(body, read_usage(document.get("usage"), "prompt", "completion"))
 
     def feed(self, event: Event) -> bytes:
         """Pass the event on as it came, keeping count of what was finished."""
@@ -93,7 +93,7 @@ class ChatExchange(OpenAICall):
     def _take(self, chunk: dict[str, Any], raw: bytes) -> bytes:
         usage = chunk.get("usage")
         if usage:
-            self.usage = _usage(usage)
+            self.usage = read_usage(usage, "prompt", "completion")
         choices = chunk.get("choices")
         if not choices:
             if usage and not self.client.wants_usage:
@@ -155,18 +155,3 @@ def _says_nothing(choice: Any) -> bool:
         return True
     stopped = choice.get("finish_reason") in (None, "stop")
     return stopped and message.get("content") is None and not any(message.get(name) for name in CONTENT)
-
-
-def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage()
-    prompt = usage.get("prompt_tokens_details")
-    completion = usage.get("completion_tokens_details")
-    return Usage(
-        input_tokens=chat_answer.count(usage.get("prompt_tokens")),
-        output_tokens=chat_answer.count(usage.get("completion_tokens")),
-        cached_tokens=chat_answer.count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
-        reasoning_tokens=chat_answer.count(completion.get("reasoning_tokens"))
-        if isinstance(completion, dict)
-        else None,
-    )

@@ -12,14 +12,14 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters.base import Answer, Usage
-from routing.adapters.chat_answer import count
 from routing.adapters.native import Json, NativeExchange
-from routing.adapters.openai_call import AzureCall, OpenAICall
+from routing.adapters.openai_call import AzureCall, OpenAICall, azure_resource, read_usage, split_base
 from routing.adapters.responses_events import replay_response
 from routing.adapters.responses_items import OURS
 from routing.adapters.translation import NOT_AS_DESCRIBED
 
 SPEAKS_LATER = ("message", "reasoning")  # items that begin empty; all others say what is done
+SIDES = ("input", "output")  # of a usage
 LAST = ("response.completed", "response.incomplete")
 
 
@@ -62,7 +62,7 @@ class NativeResponses(NativeExchange, OpenAICall):
 
     def usage_of(self, document: Json) -> Usage:
         """As the provider counted."""
-        return read_usage(document.get("usage"))
+        return read_usage(document.get("usage"), *SIDES)
 
     def error_in(self, document: Json) -> object | None:
         """`error`, `response.failed`, or an error envelope that is no event at all."""
@@ -88,7 +88,7 @@ class NativeResponses(NativeExchange, OpenAICall):
             self.has_content |= isinstance(item, dict) and item.get("type") not in SPEAKS_LATER
         elif kind in LAST:
             response = document.get("response")
-            self.usage = read_usage(response.get("usage") if isinstance(response, dict) else None)
+            self.usage = read_usage(response.get("usage") if isinstance(response, dict) else None, *SIDES)
             self.finished = self.closed = True
             self._ending = raw
             return b""
@@ -123,29 +123,13 @@ class AzureResponses(NativeResponses, AzureCall):
 
     def url(self) -> str:
         """`{resource}/openai/v1/responses`, or `{base}/responses` if the base names `/v1`."""
-        base, _, query = self.target.connection.base_url.partition("?")
-        base = base.rstrip("/")
+        base, query = split_base(self.target.connection.base_url)
         if base.endswith("/v1"):
-            return f"{base}{self.path}" + (f"?{query}" if query else "")
-        resource = base.partition("/deployments/")[0].removesuffix("/openai")
-        return f"{resource}/openai/v1{self.path}"
+            return f"{base}{self.path}{query}"
+        return f"{azure_resource(base)}/openai/v1{self.path}"
 
 
 NATIVE: Mapping[str, type[NativeResponses]] = {"openai": NativeResponses, "azure": AzureResponses}
-
-
-def read_usage(usage: Any) -> Usage:
-    """A response's `usage`."""
-    if not isinstance(usage, dict):
-        return Usage()
-    read = usage.get("input_tokens_details")
-    written = usage.get("output_tokens_details")
-    return Usage(
-        input_tokens=count(usage.get("input_tokens")),
-        output_tokens=count(usage.get("output_tokens")),
-        cached_tokens=count(read.get("cached_tokens")) if isinstance(read, dict) else None,
-        reasoning_tokens=count(written.get("reasoning_tokens")) if isinstance(written, dict) else None,
-    )
 
 
 def _is_ours(item: Any) -> bool:

@@ -89,8 +89,7 @@ class TranslatedExchange(Exchange):
 
     def end(self) -> bytes:
         """The usage, if the client asked and the provider counted, and OpenAI's sentinel."""
-        counted = self.usage.input_tokens is not None or self.usage.output_tokens is not None
-        if self._writer is None or not self.client.wants_usage or not counted:
+        if self._writer is None or not self.client.wants_usage or not self.usage.known:
             return chat_answer.DONE
         return self._writer.usage(self.usage) + chat_answer.DONE
 

@@ -21,7 +21,6 @@ from django.template.response import TemplateResponse
 from resilience import actions
 from resilience.bulk import BulkAdmin, Given, ReasonForm, Work
 from resilience.core.events import ConfigChanged
-from resilience.eventlog import CAUSE_LENGTH
 from routing.models.base import MAX_PRIORITY
 
 NO_REASON = "Say why: it is what the next person on call will read. Nothing was saved."
@@ -144,7 +143,7 @@ def record(row: Model, what: str, actor: str, reason: str) -> None:
     provider = getattr(row, "provider", row)
     changed = ConfigChanged(
         f"{row._meta.verbose_name} {row}",  # noqa: SLF001 (Django's documented way to a model's facts)
-        what[:CAUSE_LENGTH],
+        what,
         provider=str(getattr(provider, "slug", "")),
     )
     actions.configured(changed, actor=actor, reason=reason)

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from routing.retention import event_limit, prune_events, prune_requests, prune_unmatched, request_limit
+from resilience.eventlog import prune_events
+from routing.retention import event_limit, prune_requests, prune_unmatched, request_limit
 
 
 class Command(BaseCommand):
