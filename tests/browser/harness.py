@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,19 +14,13 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.bench.processes import free_port
 from tests.browser import PASSWORD
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 READY_WITHIN = 60.0  # s; two slow cores, shared
-
-
-def free_port() -> int:
-    """A port nobody listens on, well above the usual ones."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Site:

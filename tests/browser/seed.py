@@ -20,7 +20,7 @@ if __name__ == "__main__":
 import orjson
 from django.contrib.auth.models import Group, User
 
-from resilience import actions, committing
+from resilience import actions
 from resilience.core.cooldown import Cooldown
 from resilience.core.events import BreakerMoved, CooldownStarted, ModelLocked
 from resilience.core.kinds import Kind
@@ -43,6 +43,7 @@ from routing.models import (
     UnmatchedError,
 )
 from tests.browser import PASSWORD
+from tests.state import write
 
 FLEET = {
     "anthropic": ("anthropic", ["main"]),
@@ -248,7 +249,7 @@ def fire(now: datetime) -> None:
                        "Quota exceeded for requests per minute", 429)  # fmt: skip
     locked = Lockout("gemini", "us-east", "gemini-2.5-pro", tuple(ago(n) for n in (90, 70, 55, 40, 30)), Kind.TIMEOUT,
                      ago(30), ahead(192), ago(30), 1, "no first token within 10 s")  # fmt: skip
-    _save([open_, slow, probing], [cooling], [locked])
+    write(breakers=[open_, slow, probing], cooldowns=[cooling], lockouts=[locked])
     request = str(RequestLog.objects.filter(outcome="rescued").latest("id").pk)
     events = [
         (368, BreakerMoved("together", "HALF_OPEN", "CLOSED", "probes succeeded", 0, None, None, 3), ""),
@@ -270,17 +271,6 @@ def fire(now: datetime) -> None:
             count=count, first_seen_at=ago(200_000), last_seen_at=ago(80),
         )  # fmt: skip
     actions.force_open("mistral", actor="alice", reason="billing migration, do not route", duration=timedelta(hours=2))
-
-
-def _save(breakers: list[Breaker], cooldowns: list[Cooldown], lockouts: list[Lockout]) -> None:
-    def work() -> committing.Draft:
-        return committing.Draft(
-            breakers=[(Breaker(one.provider), one) for one in breakers],
-            cooldowns=[(Cooldown(one.provider, one.connection), one) for one in cooldowns],
-            lockouts=[(Lockout(one.provider, one.connection, one.model), one) for one in lockouts],
-        )
-
-    committing.write(work, committing.Note(datetime.now(UTC)))
 
 
 def seed(scenario: str) -> None:

@@ -11,13 +11,13 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from resilience import committing
 from resilience.core.cooldown import Cooldown
 from resilience.core.kinds import Kind
 from resilience.core.lockout import Lockout
 from resilience.core.state import Breaker, State
 from routing.ids import uuid7_floor
 from routing.models import Connection, FallbackChain, FallbackEntry, Provider, RequestLog, ServingProcess
+from tests.state import write
 
 Write = Callable[..., None]
 
@@ -60,24 +60,6 @@ def fleet(db: None) -> FallbackChain:
         provider = add_provider(slug, "main", "batch") if slug == "openai" else add_provider(slug)
         FallbackEntry.objects.create(chain=chain, provider=provider, model=model, priority=position)
     return chain
-
-
-def write(
-    *,
-    breakers: tuple[Breaker, ...] = (),
-    cooldowns: tuple[Cooldown, ...] = (),
-    lockouts: tuple[Lockout, ...] = (),
-) -> None:
-    """Put state into the database the way the store does."""
-
-    def work() -> committing.Draft:
-        return committing.Draft(
-            breakers=[(Breaker(one.provider), one) for one in breakers],
-            cooldowns=[(Cooldown(one.provider, one.connection), one) for one in cooldowns],
-            lockouts=[(Lockout(one.provider, one.connection, one.model), one) for one in lockouts],
-        )
-
-    committing.write(work, committing.Note(timezone.now()))
 
 
 def opened(provider: str = "openai", seconds: float = 24, **more: Any) -> Breaker:

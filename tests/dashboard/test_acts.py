@@ -1,6 +1,5 @@
 """Acting on circuits: reason first, 422 with the same form, the actor on record, and without a script."""
 
-import html
 from datetime import timedelta
 
 import pytest
@@ -10,7 +9,9 @@ from django.utils import timezone
 from resilience.models import BreakerState, ResilienceEvent
 from resilience.reading import read_breaker, read_cooldown, read_lockout
 from routing.models import FallbackChain
-from tests.dashboard.conftest import log, opened, write
+from tests.dashboard.conftest import log, opened
+from tests.dashboard.reading import said_by
+from tests.state import write
 
 HTMX = {"HX-Request": "true"}
 PAIR = {"provider": "groq", "connection": "main", "model": "llama-3.3-70b"}
@@ -18,7 +19,7 @@ PAIR = {"provider": "groq", "connection": "main", "model": "llama-3.3-70b"}
 
 def post(client: Client, action: str, *, htmx: bool = True, **data: str) -> tuple[int, str]:
     answer = client.post("/act/", {"action": action, **data}, headers=HTMX if htmx else {})
-    return answer.status_code, html.unescape(answer.content.decode())
+    return answer.status_code, said_by(answer)
 
 
 def test_a_circuit_is_held_open_with_actor_reason_and_end(operator: Client, fleet: FallbackChain) -> None:

@@ -15,7 +15,8 @@ from resilience import actions
 from resilience.core.events import ConfigChanged
 from resilience.core.state import Breaker, Lease, State
 from routing.models import FallbackChain, Provider
-from tests.dashboard.conftest import attempt, cooling, locked, log, opened, write
+from tests.dashboard.conftest import attempt, cooling, locked, log, opened
+from tests.state import write
 
 
 def board() -> Board:

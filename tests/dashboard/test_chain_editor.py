@@ -1,6 +1,5 @@
 """The chain editor: changed row by row, saved as a whole, on the version its editor has seen."""
 
-import html
 import re
 from typing import Any
 
@@ -11,6 +10,7 @@ from omniroute_site.dashboard.chain_draft import sent, stored
 from resilience.models import ResilienceEvent
 from routing.models import FallbackChain, FallbackEntry, Provider, UpstreamModel
 from tests.dashboard.conftest import add_provider, log
+from tests.dashboard.reading import said_by
 
 HTMX = {"HX-Request": "true"}
 
@@ -32,7 +32,7 @@ def post(client: Client, chain: FallbackChain | None, data: dict[str, Any], *, h
     address = f"/chains/{chain.pk}/" if chain else "/chains/new/"
     answer = client.post(address, data, headers=HTMX if htmx else {})
     assert answer.status_code != 200 or "Location" not in answer
-    return answer.status_code, html.unescape(answer.content.decode()) or answer.get("HX-Redirect", "")
+    return answer.status_code, said_by(answer) or answer.get("HX-Redirect", "")
 
 
 def order(chain: FallbackChain) -> list[str]:

@@ -1,7 +1,6 @@
 """The event log: told, filtered, paged by key, and as CSV that no spreadsheet runs."""
 
 import csv
-import html
 import io
 import re
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from resilience.core.events import ConfigChanged
 from resilience.models import ResilienceEvent
 from routing.models import FallbackChain
 from tests.dashboard.conftest import user
+from tests.dashboard.reading import said_by
 
 REQUEST = "019339a1-7c00-7000-8000-0f3a9c1e77aa"
 
@@ -32,7 +32,7 @@ def add(name: str = "breaker_moved", provider: str = "openai", *, at: datetime |
 
 
 def page_of(client: Client, query: str = "") -> str:
-    return html.unescape(client.get(f"/events/{query}").content.decode())
+    return said_by(client.get(f"/events/{query}"))
 
 
 def listed(client: Client, query: str = "") -> list[int]:

@@ -1,6 +1,5 @@
 """Explain: each target with the gate that stops it, and what if. Nothing is called, nothing changes."""
 
-import html
 import json
 import re
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from resilience.registry import Registry
 from routing import table
 from routing.models import FallbackChain, Provider
 from tests.dashboard.conftest import logged_in, user
+from tests.dashboard.reading import said_by
 
 HTMX = {"HX-Request": "true"}
 OPENAI = "openai/main/gpt-4o"
@@ -33,7 +33,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
 def ask(client: Client, *, status: int = 200, **data: object) -> str:
     answer = client.post("/explain/", data, headers=HTMX)
     assert answer.status_code == status
-    return html.unescape(answer.content.decode())
+    return said_by(answer)
 
 
 def gates(page: str) -> dict[str, str]:

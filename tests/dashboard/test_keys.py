@@ -1,6 +1,5 @@
 """Client keys: shown once, stored hashed, switched and deleted with a reason that is on record."""
 
-import html
 import re
 
 import pytest
@@ -14,6 +13,7 @@ from routing.crypto import hash_client_key
 from routing.errors import GatewayError
 from routing.models import ClientKey, FallbackChain
 from tests.dashboard.conftest import log, logged_in, user
+from tests.dashboard.reading import said_by
 
 HTMX = {"HX-Request": "true"}
 NEW = {"name": "support-bot", "scopes": ["chat"], "models": "gpt-*\n\n claude-* \ngpt-*", "reason": "new app"}
@@ -35,7 +35,7 @@ def secret_of(page: str) -> str:
 def made(client: Client, *, status: int = 200, **data: object) -> str:
     answer = client.post("/keys/new/", NEW | data, headers=HTMX)
     assert answer.status_code == status
-    return html.unescape(answer.content.decode())
+    return said_by(answer)
 
 
 def test_a_key_is_shown_once_and_stored_hashed(operator: Client) -> None:

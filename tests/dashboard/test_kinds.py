@@ -11,10 +11,7 @@ from django.utils import timezone
 from resilience.core.kinds import RULES
 from resilience.models import ResilienceEvent
 from routing.models import ErrorRule, FallbackChain, Provider, UnmatchedError
-
-
-def text(client: Client, path: str) -> str:
-    return html.unescape(client.get(path).content.decode())
+from tests.dashboard.reading import said_by, stamp, text
 
 
 def rules() -> list[str]:
@@ -27,12 +24,6 @@ def ruled(fleet: FallbackChain) -> Provider:
     for position, (status, kind) in enumerate([(529, "overloaded"), (418, "auth")]):
         ErrorRule.objects.create(provider=provider, position=position, status=status, kind=kind)
     return provider
-
-
-def stamp(client: Client, path: str) -> str:
-    found = re.search(r'name="seen" value="(\w*)"', client.get(path).content.decode())
-    assert found
-    return found[1]
 
 
 def do(client: Client, number: int, what: str, **fields: str) -> int:
@@ -103,7 +94,7 @@ def test_rules_that_changed_meanwhile_are_not_overwritten(operator: Client, rule
     mine = {"seen": stamp(operator, path), "status": "530", "kind": "timeout", "reason": "because"}
     do(operator, 0, "", status="531", kind="timeout", reason="they changed it")
     answer = operator.post(path, mine)
-    said = html.unescape(answer.content.decode())
+    said = said_by(answer)
     assert answer.status_code == 422
     assert "“they changed it”" in said
     assert "now: <b>531</b>" in said

@@ -1,6 +1,5 @@
 """The lockouts page: what is locked and why, unlocked and locked by hand, and back where one came from."""
 
-import html
 import re
 from datetime import timedelta
 
@@ -15,7 +14,9 @@ from resilience.core.permit import Pair
 from resilience.models import ResilienceEvent
 from resilience.reading import read_lockout
 from routing.models import FallbackChain
-from tests.dashboard.conftest import locked, write
+from tests.dashboard.conftest import locked
+from tests.dashboard.reading import said_by
+from tests.state import write
 
 GROQ = Pair("groq", "main", "llama-3.3-70b")
 HTMX = {"HX-Request": "true", "HX-Current-URL": "http://testserver/lockouts/"}
@@ -23,7 +24,7 @@ UNLOCK = {"action": "unlock", "provider": "groq", "connection": "main", "model":
 
 
 def page_of(client: Client) -> str:
-    return html.unescape(client.get("/lockouts/").content.decode())
+    return said_by(client.get("/lockouts/"))
 
 
 def hooks(page: str) -> list[str]:

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from routing import client_keys
 from routing.models import FallbackChain, FallbackEntry
-from tests.dashboard.conftest import add_process, add_provider, attempt, cooling, locked, log, opened, write
+from tests.dashboard.conftest import add_process, add_provider, attempt, cooling, locked, log, opened
+from tests.state import write
 
 PATHS = [
     "/",

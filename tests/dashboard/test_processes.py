@@ -1,6 +1,5 @@
 """The processes page: who speaks, how old their copies are, who fell silent."""
 
-import html
 import re
 from datetime import timedelta
 from typing import Any
@@ -14,10 +13,11 @@ from omniroute_site.dashboard.selectors.processes import read_processes
 from routing import heartbeat
 from routing.models import Provider
 from tests.dashboard.conftest import add_process
+from tests.dashboard.reading import said_by
 
 
 def page_of(client: Client) -> str:
-    text = html.unescape(client.get("/processes/").content.decode())
+    text = said_by(client.get("/processes/"))
     return re.sub(r"\s+", " ", text)
 
 

@@ -14,6 +14,7 @@ from routing.configfile import ConfigFileError, apply_file
 from routing.models import Connection, FallbackChain, Provider
 from routing.table import current_sync
 from routing.tunables import TUNABLES
+from tests.dashboard.reading import said_by
 
 HTMX = {"HX-Request": "true"}
 NEW = {
@@ -24,16 +25,6 @@ NEW = {
     "api_key": "sk-0123456789-abcdef",
     "reason": "a new account",
 }
-
-
-def text(answer: Any) -> str:
-    return html.unescape(answer.content.decode())
-
-
-def seen(client: Client, path: str) -> str:
-    found = re.search(r'name="seen" value="(\w*)"', client.get(path).content.decode())
-    assert found
-    return found[1]
 
 
 def sent(client: Client, path: str, **more: str) -> dict[str, str]:
@@ -69,7 +60,7 @@ def test_a_provider_is_added_with_its_connection(operator: Client) -> None:
         ("provider acme", "created", "alice", "a new account"),
         ("connection acme/main", "created", "alice", "a new account"),
     ]
-    assert "0123456789" not in text(operator.get("/providers/acme/"))
+    assert "0123456789" not in said_by(operator.get("/providers/acme/"))
 
 
 def test_htmx_is_led_to_the_page_of_what_was_saved(operator: Client) -> None:
@@ -80,7 +71,7 @@ def test_every_mistake_stands_beside_its_field_and_nothing_is_made(operator: Cli
     wrong = {"slug": "Acme!", "format": "foo", "base_url": "ftp://x", "connection": "UPPER", "api_key": "no spaces"}
     answer = operator.post("/providers/_new/", {**wrong, "reason": ""}, headers=HTMX)
     assert answer.status_code == 422
-    said = text(answer)
+    said = said_by(answer)
     for field, words in {
         "slug": "must be lower-case letters, digits and hyphens, at most 64 characters",
         "format": "must be one of openai, anthropic, gemini, azure",
@@ -98,7 +89,7 @@ def test_every_mistake_stands_beside_its_field_and_nothing_is_made(operator: Cli
 def test_a_name_that_is_taken_is_said(operator: Client, fleet: FallbackChain) -> None:
     answer = operator.post("/providers/_new/", {**NEW, "slug": "openai"})
     assert answer.status_code == 422
-    assert "is taken: there is a provider of that name" in text(answer)
+    assert "is taken: there is a provider of that name" in said_by(answer)
 
 
 def test_a_setting_is_changed_and_an_emptied_one_is_the_default_again(operator: Client, fleet: FallbackChain) -> None:
@@ -117,7 +108,7 @@ def test_a_form_that_nobody_touched_changes_nothing(operator: Client, fleet: Fal
     Connection.objects.filter(slug="batch").update(headers={"X-Key": "hidden", "X-B": "b"}, weight=2.5, api_key_env="K")
     for path in ("/providers/openai/settings/", "/providers/openai/connections/batch/"):
         answer = operator.post(path, sent(operator, path, **area(operator, path)), follow=True)
-        assert "Nothing differed, nothing was changed." in text(answer)
+        assert "Nothing differed, nothing was changed." in said_by(answer)
     assert told() == []
 
 
@@ -142,7 +133,7 @@ def test_limits_are_those_of_the_file_in_the_same_words(operator: Client, fleet:
     assert len(of_the_file) == len(TUNABLES)
     for column, tunable in TUNABLES.items():
         where = (tunable.section, tunable.name) if tunable.section else (tunable.name,)
-        assert error_of(column, text(answer)) == of_the_file[where]
+        assert error_of(column, said_by(answer)) == of_the_file[where]
 
 
 @pytest.mark.parametrize("nonsense", ["nan", "inf", "-1", "1e400", "soon", "9" * 39, "0x10", "1,5"])
@@ -150,13 +141,13 @@ def test_what_is_no_number_is_refused(operator: Client, fleet: FallbackChain, no
     path = "/providers/openai/settings/"
     answer = operator.post(path, sent(operator, path, breaker_reset_timeout=nonsense))
     assert answer.status_code == 422
-    assert "must be a number from 0 to 31622400" in text(answer)
+    assert "must be a number from 0 to 31622400" in said_by(answer)
 
 
 def test_settings_that_contradict_each_other_are_said_where_it_matters(operator: Client, fleet: FallbackChain) -> None:
     path = "/providers/openai/settings/"
     answer = operator.post(path, sent(operator, path, lockout_lockout_duration="4000"))
-    said = error_of("lockout_max_lockout_duration", text(answer))
+    said = error_of("lockout_max_lockout_duration", said_by(answer))
     assert said == "must not be below lockout_duration, which is 4000"
 
 
@@ -165,7 +156,7 @@ def test_two_editors_see_both_versions_and_the_second_decides(operator: Client, 
     mine = sent(operator, path, breaker_reset_timeout="45", retries="3")
     operator.post(path, sent(operator, path, breaker_reset_timeout="90", reason="theirs are slow"))
     answer = operator.post(path, mine, headers=HTMX)
-    said = text(answer)
+    said = said_by(answer)
     assert answer.status_code == 422
     assert "Somebody else changed this meanwhile. Nothing of yours was saved." in said
     assert "“theirs are slow”" in said
@@ -215,7 +206,7 @@ def test_a_secret_header_is_not_shown_and_stays_unless_it_is_replaced(operator: 
 def test_a_header_that_cannot_be_sent_is_refused_in_the_file_s_words(operator: Client, fleet: FallbackChain) -> None:
     path = "/providers/openai/connections/main/"
     for line, words in (("Content-Length: 3", "set by the gateway itself"), ("no colon", "is not a header name")):
-        assert words in text(operator.post(path, sent(operator, path, headers=line)))
+        assert words in said_by(operator.post(path, sent(operator, path, headers=line)))
 
 
 def test_a_connection_that_was_deleted_meanwhile_is_not_found(operator: Client, fleet: FallbackChain) -> None:

@@ -19,15 +19,13 @@ from resilience.models import BreakerState, Cooldown, ResilienceEvent
 from routing import crypto
 from routing.models import Connection, ErrorRule, FallbackChain, Provider, RequestLog
 from routing.trial import Trial
-from tests.dashboard.conftest import add_provider, opened, write
+from tests.dashboard.conftest import add_provider, opened
+from tests.dashboard.reading import said_by, text
 from tests.dashboard.test_pages import count_queries
+from tests.state import write
 
 HTMX = {"HX-Request": "true"}
 SECRET = "sk-0123456789-abcdef-wxyz"
-
-
-def text(client: Client, path: str) -> str:
-    return html.unescape(client.get(path).content.decode())
 
 
 @pytest.fixture
@@ -103,7 +101,7 @@ def test_a_provider_that_is_not_there_is_not_found(operator: Client, fleet: Fall
 def test_a_provider_is_switched_off_and_on_with_a_reason(operator: Client, fleet: FallbackChain) -> None:
     refused = operator.post("/providers/openai/switch/", {"to": "disabled", "reason": ""})
     assert refused.status_code == 422
-    assert "Say why" in html.unescape(refused.content.decode())
+    assert "Say why" in said_by(refused)
     assert Provider.objects.get(slug="openai").enabled
     done = operator.post("/providers/openai/switch/", {"to": "disabled", "reason": "moving house"}, follow=True)
     assert "openai is disabled." in done.content.decode()
@@ -138,7 +136,7 @@ def test_a_trial_of_nobody_says_what_to_do_and_counts_nowhere(
 ) -> None:
     Connection.objects.filter(provider__slug="openai", slug="main").update(base_url=nobody_there)
     answer = operator.post("/providers/openai/connections/main/trial/", headers=HTMX)
-    said = html.unescape(answer.content.decode())
+    said = said_by(answer)
     assert said.startswith('<div class="trial" id="trial-openai--main" role="status" data-tone="open">')
     assert UNREACHED in said
     assert f"{nobody_there}/models" in said
@@ -150,7 +148,7 @@ def test_without_a_script_a_trial_is_told_on_the_page(
     operator: Client, fleet: FallbackChain, nobody_there: str
 ) -> None:
     Connection.objects.filter(provider__slug="openai").update(base_url=nobody_there)
-    page = html.unescape(operator.post("/providers/openai/connections/batch/trial/").content.decode())
+    page = said_by(operator.post("/providers/openai/connections/batch/trial/"))
     assert 'id="trial-openai--batch" role="status" data-tone="open"' in page
     assert 'id="trial-openai--main" role="status">' in page
 

@@ -13,12 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.processes import free_port
 from tests.site.processes import KEY, ROOT, Server, children, gone, manage, until
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return int(sock.getsockname()[1])
 
 
 def rows(database: Path, table: str) -> list[tuple[object, ...]]:
