@@ -60,7 +60,7 @@ def test_files_can_be_read_in_one_sitting() -> None:
 
 def test_functions_are_short_and_flat() -> None:
     wrong = []
-    for path in SOURCES:
+    for path in sources(*PACKAGES, "tests"):
         for function in functions(path):
             lines = (function.end_lineno or 0) - function.lineno + 1
             if lines > FUNCTION_LINES or depth(function) > NESTING:

@@ -1,6 +1,7 @@
 """Child processes: pinned to a core, waited for, measured through /proc, stopped by their pid."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+RESIDENT = re.compile(r"^VmRSS:\s+(\d+)", re.MULTILINE)
 STOP_AFTER = 15.0  # s between SIGTERM and SIGKILL
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # never through a proxy of the environment
 
@@ -146,7 +148,6 @@ def rss_megabytes(pid: int) -> float:
     kilobytes = 0
     for member in family(pid):
         with suppress(OSError):
-            for line in Path(f"/proc/{member}/status").read_text().splitlines():
-                if line.startswith("VmRSS:"):
-                    kilobytes += int(line.split()[1])
+            if found := RESIDENT.search(Path(f"/proc/{member}/status").read_text()):
+                kilobytes += int(found[1])
     return kilobytes * 1024 / 1_000_000

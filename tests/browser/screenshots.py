@@ -8,6 +8,7 @@ Starts a server of its own on a database of its own, so nothing else is needed b
 
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -85,14 +86,13 @@ def for_eyes(browser: Browser, site: Site, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for scenario in ("fire", "healthy", "empty", "many"):
         site.seed(scenario)
-        for scheme in SCHEMES:
-            for width in WIDTHS:
-                context = page_of(browser, site, scheme, width)
-                pages = PAGES | ({} if scenario == "empty" else FLEET_PAGES | {"chain-editor": editor_of(context)})
-                for name, path in {**pages, "patterns": "/patterns/"}.items():
-                    if name != "patterns" or scenario == "fire":
-                        shoot(context, path, folder / f"{scenario}-{name}-{width}-{scheme}.png", whole=True)
-                context.close()
+        for scheme, width in product(SCHEMES, WIDTHS):
+            context = page_of(browser, site, scheme, width)
+            pages = PAGES | ({} if scenario == "empty" else FLEET_PAGES | {"chain-editor": editor_of(context)})
+            pages |= {"patterns": "/patterns/"} if scenario == "fire" else {}
+            for name, path in pages.items():
+                shoot(context, path, folder / f"{scenario}-{name}-{width}-{scheme}.png", whole=True)
+            context.close()
 
 
 def main() -> None:

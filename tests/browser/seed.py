@@ -262,15 +262,20 @@ def fire(now: datetime) -> None:
     from resilience.eventlog import insert, to_row
 
     insert([to_row(event, at=ago(age), request_id=cause) for age, event, cause in events])
+    unmatched(now)
+    actions.force_open("mistral", actor="alice", reason="billing migration, do not route", duration=timedelta(hours=2))
+
+
+def unmatched(now: datetime) -> None:
+    """Errors that nobody knows."""
     for status, code, example, kind, count in (
         (529, "melted", "engine # is cold, come back later", "overloaded", 1_204),
         (418, "", "I am a teapot", "transient", 7),
     ):
         UnmatchedError.objects.create(
             provider="groq", digest=str(status), status=status, code=code, shape="{}", example=example, kind=kind,
-            count=count, first_seen_at=ago(200_000), last_seen_at=ago(80),
+            count=count, first_seen_at=now - timedelta(days=2), last_seen_at=now - timedelta(seconds=80),
         )  # fmt: skip
-    actions.force_open("mistral", actor="alice", reason="billing migration, do not route", duration=timedelta(hours=2))
 
 
 def seed(scenario: str) -> None:

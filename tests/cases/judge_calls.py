@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 from .play import Play
@@ -104,9 +105,9 @@ REQUEST_CHECKS: dict[str, Callable[[Json, Asked, Play], Problem]] = {
 
 def check_calls(want: dict[str, dict[str, Json]], play: Play) -> Iterator[str]:
     for slug, checks in want.items():
-        if not play.providers.calls[slug]:
+        calls = play.providers.calls[slug]
+        if not calls:
             yield f"no call of {slug}"
-        for call in play.providers.calls[slug]:
-            for key, value in checks.items():
-                if problem := REQUEST_CHECKS[key](value, call, play):
-                    yield f"{slug} {key}: {problem}"
+        for call, (key, value) in product(calls, checks.items()):
+            if problem := REQUEST_CHECKS[key](value, call, play):
+                yield f"{slug} {key}: {problem}"

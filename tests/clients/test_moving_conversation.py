@@ -71,9 +71,8 @@ def chat_sdk_asks(stage: Stage, messages: list[Any], *, stream: bool) -> Json:
             answer = sdk.chat.completions.create(model=MODEL, messages=messages, tools=tools)
             return _told(ChatCompletion.model_validate(answer.to_dict()))
         with sdk.chat.completions.stream(model=MODEL, messages=messages, tools=tools) as events:
-            for event in events:
-                if event.type == "chunk":
-                    ChatCompletionChunk.model_validate(event.chunk.to_dict())
+            for chunk in (event.chunk for event in events if event.type == "chunk"):
+                ChatCompletionChunk.model_validate(chunk.to_dict())
             return _told(events.get_final_completion())
 
 
@@ -88,13 +87,14 @@ def messages_sdk_asks(stage: Stage, messages: list[Any], *, stream: bool) -> Jso
     asked: Any = {"model": MODEL, "max_tokens": 500, "messages": messages, "tools": tools}
     with anthropic.Anthropic(base_url=stage.url, api_key=KEY, max_retries=0) as sdk:
         if not stream:
-            answer = sdk.messages.create(**asked)
-        else:
-            with sdk.messages.stream(**asked) as events:
-                for event in events:
-                    if event.type in _RAW_EVENTS:
-                        _ANTHROPIC_EVENT.validate_python(event.to_dict())
-                answer = events.get_final_message()
+            return _said(sdk.messages.create(**asked))
+        with sdk.messages.stream(**asked) as events:
+            for event in (event for event in events if event.type in _RAW_EVENTS):
+                _ANTHROPIC_EVENT.validate_python(event.to_dict())
+            return _said(events.get_final_message())
+
+
+def _said(answer: Message) -> Json:
     content = Message.model_validate(answer.to_dict()).content
     return {"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in content]}
 
