@@ -123,9 +123,10 @@ class DraftForms:
     chain: ChainForm
     entries: Sequence[EntryFields]
 
-    def is_valid(self) -> bool:
-        """Check all of them, so that every mistake is said at once."""
-        right = [self.chain.is_valid(), *(fields.form.is_valid() for fields in self.entries)]
+    def is_valid(self, chain_id: int | None = None) -> bool:
+        """Check all of them, so that every mistake is said at once. chain_id: the chain that may keep its name."""
+        named = self.chain.is_valid() and not self.chain.refuse_taken_name(chain_id)
+        right = [named, *(fields.form.is_valid() for fields in self.entries)]
         return all(right) and self._no_target_twice()
 
     def _no_target_twice(self) -> bool:

@@ -72,11 +72,11 @@ def _settled(
     """Save or delete, if the form allows it and nobody came first."""
     by = Save(request.user.get_username(), request.POST.get("reason", ""))
     try:
-        if deleting and found is not None and not forms.chain.has_error("reason"):
-            delete_chain(found, draft.version, by)
-            return _left(request, f"Chain {found.model} is deleted.", "")
-        taken = forms.is_valid() and forms.chain.refuse_taken_name(found.pk if found else None)
-        if not deleting and forms.is_valid() and not taken:
+        if deleting and found is not None:
+            if not forms.chain.has_error("reason"):
+                delete_chain(found, draft.version, by)
+                return _left(request, f"Chain {found.model} is deleted.", "")
+        elif forms.is_valid(found.pk if found else None):
             saved = save_chain(found, draft, forms, by)
             return _left(request, f"Chain {saved.model} is saved.", f"#lane-{saved.pk}")
     except ChainChangedError:
