@@ -35,20 +35,21 @@ def text_block(text: Text) -> Block:
 
 def _blocks(parts: list[Part]) -> list[Block]:
     """Results of tools come first: Anthropic wants them next to the calls."""
-    results = [part for part in parts if isinstance(part, Result)]
-    if results and len(results) < len(parts):
-        parts = [*results, *(part for part in parts if not isinstance(part, Result))]
-    return [_block(part) for part in parts]
+    results, others = [], []
+    for part in parts:
+        if isinstance(part, Result):
+            results.append(_result(part))
+        else:
+            others.append(_block(part))
+    return results + others
 
 
-def _block(part: Part) -> Block:
+def _block(part: Text | Media | Call) -> Block:
     if isinstance(part, Text):
         return text_block(part)
-    if isinstance(part, Media):
-        return _media(part)
     if isinstance(part, Call):
         return {"type": "tool_use", "id": tool_id(part.id), "name": part.name, "input": part.arguments}
-    return _result(part)
+    return _media(part)
 
 
 def _result(result: Result) -> Block:

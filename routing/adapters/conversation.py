@@ -6,15 +6,17 @@ assistant with its tool calls      ──► assistant turns  and what is empty 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import orjson
 
 from routing.adapters.parts import Media, Text, read_parts
-from routing.errors import invalid_request
+from routing.errors import GatewayError, invalid_request
 
 
-class Call(NamedTuple):
+@dataclass(slots=True)
+class Call:
     """The assistant calls a tool. `signature` is Gemini's, kept by clients in the call's `extra_content`."""
 
     id: str
@@ -23,13 +25,14 @@ class Call(NamedTuple):
     signature: str = ""
 
 
-class Result(NamedTuple):
+@dataclass(slots=True)
+class Result:
     """What a tool gave. `name` is empty if no call with this id came before and the message does not say."""
 
     call_id: str
     name: str
     parts: list[Text | Media]
-    where: str
+    message: int  # its number in the request, for complaints
 
 
 OPENING = "(The conversation begins with the assistant.)"  # elsewhere the first turn is the user's, and not empty
@@ -37,14 +40,16 @@ OPENING = "(The conversation begins with the assistant.)"  # elsewhere the first
 Part: TypeAlias = Text | Media | Call | Result
 
 
-class Turn(NamedTuple):
+@dataclass(slots=True)
+class Turn:
     """What one side said. Role user or assistant; never empty."""
 
     role: str
     parts: list[Part]
 
 
-class Conversation(NamedTuple):
+@dataclass(slots=True)
+class Conversation:
     """A request's messages. Turns alternate, and the first is the user's."""
 
     system: list[Text]
@@ -59,8 +64,8 @@ class Conversation(NamedTuple):
 def read_conversation(messages: Sequence[Mapping[str, Any]]) -> Conversation:
     """Raises GatewayError 400 with the offending member as `param`."""
     reader = _Reader()
-    for number, message in enumerate(messages):
-        reader.take(message, f"messages[{number}]")
+    for message in messages:
+        reader.take(message)
     conversation = Conversation(reader.system, reader.turns)
     if not conversation.turns:
         if not conversation.system:
@@ -73,57 +78,82 @@ def read_conversation(messages: Sequence[Mapping[str, Any]]) -> Conversation:
 
 
 class _Reader:
-    """Takes one message after the other."""
+    """Takes one message after the other. Places in the request are written out for complaints only."""
 
     def __init__(self) -> None:
         self.system: list[Text] = []
         self.turns: list[Turn] = []
+        self._number = -1  # of the message
+        self._role = ""  # of the last turn
         self._calls: dict[str, Call] = {}  # by the id the client uses; some providers use an id again in a later turn
         self._ids: set[str] = set()
 
-    def take(self, message: Mapping[str, Any], where: str) -> None:
+    def take(self, message: Mapping[str, Any]) -> None:
         """Add a message."""
-        match message["role"]:
-            case "user":
-                self._add("user", read_parts(message.get("content"), f"{where}.content"))
-            case "assistant":
-                self._add("assistant", self._assistant(message, where))
-            case "tool":
-                self._add("user", [self._result(message, where)])
-            case "system" | "developer":
-                self.system += _system(message, where)
-            case role:
-                raise invalid_request(f"`{where}.role` {role!r} is not known to this target.", f"{where}.role")
+        self._number += 1
+        role = message["role"]
+        if role == "user":
+            self._add(role, self._said(message))
+        elif role == "assistant":
+            self._add(role, self._assistant(message))
+        elif role == "tool":
+            self._add("user", [self._result(message)])
+        elif role in ("system", "developer"):
+            self._add_system(message)
+        else:
+            where = self._at("role")
+            raise invalid_request(f"`{where}` {role!r} is not known to this target.", where)
+
+    def _at(self, member: str) -> str:
+        return f"messages[{self._number}].{member}"
 
     def _add(self, role: str, parts: Sequence[Part]) -> None:
         if not parts:
             return
-        if self.turns and self.turns[-1].role == role:
-            self.turns[-1].parts.extend(parts)
+        if role == self._role:
+            self.turns[-1].parts += parts
         else:
-            self.turns.append(Turn(role, list(parts)))
+            self._role = role
+            self.turns.append(Turn(role, [*parts]))
 
-    def _assistant(self, message: Mapping[str, Any], where: str) -> list[Part]:
-        parts: list[Part] = [*read_parts(message.get("content"), f"{where}.content")]
+    def _said(self, message: Mapping[str, Any]) -> list[Text | Media]:
+        content = message.get("content")
+        if type(content) is str:  # nearly every one
+            return [Text(content)] if content and not content.isspace() else []
+        return read_parts(content, self._at("content"))
+
+    def _add_system(self, message: Mapping[str, Any]) -> None:
+        parts = self._said(message)
+        texts = [part for part in parts if isinstance(part, Text)]
+        if len(texts) < len(parts):
+            where = self._at("content")
+            raise invalid_request(f"`{where}` must be text.", where)
+        self.system += texts
+
+    def _assistant(self, message: Mapping[str, Any]) -> list[Part]:
+        parts: list[Part] = [*self._said(message)]
         refusal = message.get("refusal")
         if not parts and isinstance(refusal, str) and refusal.strip():
             parts.append(Text(refusal))
         if message.get("function_call"):
-            raise invalid_request("The old form: send `tool_calls`.", f"{where}.function_call")
+            raise invalid_request("The old form: send `tool_calls`.", self._at("function_call"))
         calls = message.get("tool_calls")
         if calls is None:
             return parts
         if not isinstance(calls, list):
-            raise invalid_request(f"`{where}.tool_calls` must be a list.", f"{where}.tool_calls")
-        return parts + [self._call(call, f"{where}.tool_calls[{number}]") for number, call in enumerate(calls)]
+            where = self._at("tool_calls")
+            raise invalid_request(f"`{where}` must be a list.", where)
+        for number, call in enumerate(calls):
+            parts.append(self._call(call, number))
+        return parts
 
-    def _call(self, call: Any, where: str) -> Call:
+    def _call(self, call: Any, number: int) -> Call:
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict) or not isinstance(name := function.get("name"), str) or not name:
-            raise invalid_request(f"`{where}.function.name` is missing.", f"{where}.function.name")
+            raise _missing(self._at(f"tool_calls[{number}].function.name"))
         given = call.get("id")
         if not isinstance(given, str) or not given:
-            raise invalid_request(f"`{where}.id` is missing.", f"{where}.id")
+            raise _missing(self._at(f"tool_calls[{number}].id"))
         unique, again = given, 1
         while unique in self._ids:
             again += 1
@@ -131,29 +161,25 @@ class _Reader:
         self._ids.add(unique)
         arguments = function.get("arguments")
         if not isinstance(arguments, dict):
-            arguments = read_arguments(arguments, f"{where}.function.arguments")
+            arguments = read_arguments(arguments, self._at(f"tool_calls[{number}].function.arguments"))
         signature = _signature(call) if "extra_content" in call else ""
         taken = self._calls[given] = Call(unique, name, arguments, signature)
         return taken
 
-    def _result(self, message: Mapping[str, Any], where: str) -> Result:
+    def _result(self, message: Mapping[str, Any]) -> Result:
         given = message.get("tool_call_id")
         if not isinstance(given, str) or not given:
-            raise invalid_request(f"`{where}.tool_call_id` is missing.", f"{where}.tool_call_id")
-        parts = read_parts(message.get("content"), f"{where}.content")
+            raise _missing(self._at("tool_call_id"))
+        parts = self._said(message)
         call = self._calls.get(given)
         if call is None:
             name = message.get("name")
-            return Result(given, name if isinstance(name, str) else "", parts, where)
-        return Result(call.id, call.name, parts, where)
+            return Result(given, name if isinstance(name, str) else "", parts, self._number)
+        return Result(call.id, call.name, parts, self._number)
 
 
-def _system(message: Mapping[str, Any], where: str) -> list[Text]:
-    parts = read_parts(message.get("content"), f"{where}.content")
-    texts = [part for part in parts if isinstance(part, Text)]
-    if len(texts) < len(parts):
-        raise invalid_request(f"`{where}.content` must be text.", f"{where}.content")
-    return texts
+def _missing(where: str) -> GatewayError:
+    return invalid_request(f"`{where}` is missing.", where)
 
 
 def read_arguments(given: Any, where: str) -> dict[str, Any]:

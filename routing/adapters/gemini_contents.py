@@ -36,11 +36,16 @@ def contents(turns: Sequence[Turn], *, signatures: bool) -> list[Content]:
     """Raises GatewayError 400 for what has no part. signatures: the model wants one with the first call of a turn."""
     built: list[Content] = []
     for turn in turns:
-        results = [part for part in turn.parts if isinstance(part, Result)] if turn.role == "user" else []
+        results: list[Content] = []
+        parts: list[Content] = []
+        for part in turn.parts:
+            if isinstance(part, Result):
+                results += _result(part)
+            else:
+                parts.append(_part(part))
         if results:  # by themselves: as many responses as there were calls, next to them
-            built.append({"role": "user", "parts": [part for result in results for part in _result(result)]})
-        parts = [_part(part) for part in turn.parts if not isinstance(part, Result)]
-        if signatures:
+            built.append({"role": "user", "parts": results})
+        if signatures and turn.role == "assistant":
             _sign(parts)
         if parts:
             built.append({"role": ROLES[turn.role], "parts": parts})
@@ -50,24 +55,27 @@ def contents(turns: Sequence[Turn], *, signatures: bool) -> list[Content]:
 def _part(part: Text | Media | Call) -> Content:
     if isinstance(part, Text):
         return {"text": part.text}
-    if isinstance(part, Media):
-        return _media(part)
-    call: Content = {"functionCall": {"id": part.id, "name": part.name, "args": part.arguments}}
-    if part.signature:
-        call["thoughtSignature"] = part.signature
-    return call
+    if isinstance(part, Call):
+        call: Content = {"functionCall": {"id": part.id, "name": part.name, "args": part.arguments}}
+        if part.signature:
+            call["thoughtSignature"] = part.signature
+        return call
+    return _media(part)
 
 
 def _sign(parts: list[Content]) -> None:
     """The first of parallel calls carries the signature of them all."""
-    first = next((part for part in parts if "functionCall" in part), None)
-    if first is not None:
-        first.setdefault("thoughtSignature", FOREIGN_SIGNATURE)
+    for part in parts:
+        if "functionCall" in part:
+            part.setdefault("thoughtSignature", FOREIGN_SIGNATURE)
+            return
 
 
 def _result(result: Result) -> list[Content]:
     if not result.name:
-        raise invalid_request("No call with this `tool_call_id` came before.", f"{result.where}.tool_call_id")
+        raise invalid_request(
+            "No call with this `tool_call_id` came before.", f"messages[{result.message}].tool_call_id"
+        )
     response: dict[str, Any] = {"id": result.call_id, "name": result.name}
     if len(result.parts) == 1 and isinstance(only := result.parts[0], Text):  # nearly every one
         response["response"] = _object(only.text)

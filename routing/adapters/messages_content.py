@@ -4,12 +4,12 @@ tool_result blocks ──► `tool` messages, which come first │ tool_use ─�
 text, image, document ──► parts of the message
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from routing.adapters.base import encode
 from routing.adapters.chat_parts import content_of, file_part, required_text, shown_for, text_part, unknown_type
-from routing.errors import invalid_request
+from routing.errors import GatewayError, invalid_request
 
 Json = dict[str, Any]
 
@@ -18,56 +18,78 @@ FAILED = "Error: "  # before the result of a tool that failed, which chat comple
 
 
 class MessageReader:
-    """Reads one conversation. Raises GatewayError 400 with the place of what a target of `format` cannot be sent."""
+    """Reads one conversation. Raises GatewayError 400 with the place of what a target of `format` cannot be sent.
+
+    Places in the request are written out for complaints only.
+    """
 
     def __init__(self, target_format: str) -> None:
         self.has_cache_marks = False
+        self._number = -1  # of the message
         self._format = target_format
         self._pictures_in_results = target_format == "gemini"  # elsewhere a `tool` message is text only
         self._arguments_as_text = target_format != "gemini"  # which takes objects, as they are here
 
-    def system(self, system: Any) -> list[Json]:
-        """`system` as a message, if there is one."""
-        parts = self._parts(system, "system")
+    def read(self, system: Any, messages: Sequence[Mapping[str, Any]]) -> list[Json]:
+        """The chat messages that the instructions and messages become."""
+        said = self._system(system, "system")
+        for message in messages:
+            self._number += 1
+            said += self._message(message)
+        return said
+
+    def _at(self, member: str) -> str:
+        return f"messages[{self._number}].{member}"
+
+    def _system(self, system: Any, where: str) -> list[Json]:
+        parts = self._parts(system, where)
         texts = [part["text"] for part in parts if part["type"] == "text"]
         if len(texts) < len(parts):
-            raise invalid_request("`system` must be text.", "system")
+            raise invalid_request(f"`{where}` must be text.", where)
         return [{"role": "system", "content": "\n\n".join(texts)}] if texts else []
 
-    def message(self, message: Mapping[str, Any], where: str) -> list[Json]:
-        """The chat messages that a message becomes."""
+    def _message(self, message: Mapping[str, Any]) -> list[Json]:
         role, content = message["role"], message["content"]
         if role == "assistant":
-            return self._assistant(content, where)
+            return self._assistant(content)
         if role == "user":
-            return self._user(content, where)
+            return self._user(content)
         if role == "system":
-            return self.system(content)
-        raise invalid_request(f"`{where}.role` must be user or assistant, not {role!r}.", f"{where}.role")
+            return self._system(content, self._at("content"))
+        where = self._at("role")
+        raise invalid_request(f"`{where}` must be user or assistant, not {role!r}.", where)
 
-    def _user(self, content: Any, where: str) -> list[Json]:
+    def _user(self, content: Any) -> list[Json]:
         if isinstance(content, str):
             return [{"role": "user", "content": content}]
         said: list[Json] = []
         parts: list[Json] = []
-        for number, block in enumerate(self._blocks(content, f"{where}.content")):
-            at = f"{where}.content[{number}]"
-            if block.get("type") == "tool_result":
-                result, pictures = self._result(block, at)
+        for number, block in enumerate(content):
+            if self._kind(block) == "tool_result":
+                result, pictures = self._result(block, number)
                 said.append(result)
                 parts += pictures
             else:
-                parts += self._part(block, at)
+                parts += self._part(block, self._at(f"content[{number}]"))
         if parts:
             said.append({"role": "user", "content": content_of(parts)})
         return said
 
-    def _result(self, block: Json, where: str) -> tuple[Json, list[Json]]:
+    def _kind(self, block: Any) -> Any:
+        """A block's type, None for what is no block; whether one is marked for the cache is kept."""
+        if not isinstance(block, dict):
+            return None
+        if block.get("cache_control") is not None:
+            self.has_cache_marks = True
+        return block.get("type")
+
+    def _result(self, block: Json, number: int) -> tuple[Json, list[Json]]:
         """A `tool` message, and what of the result must follow in the user's words."""
         call_id = block.get("tool_use_id")
         if not isinstance(call_id, str) or not call_id:
-            raise invalid_request(f"`{where}.tool_use_id` is missing.", f"{where}.tool_use_id")
-        text, pictures = self._given(block.get("content"), where)
+            where = self._at(f"content[{number}].tool_use_id")
+            raise invalid_request(f"`{where}` is missing.", where)
+        text, pictures = self._given(block.get("content"), number)
         if block.get("is_error") and not text.lower().startswith("error"):
             text = FAILED + text
         result: Json = {"role": "tool", "tool_call_id": call_id, "content": text}
@@ -76,53 +98,62 @@ class MessageReader:
             return result, []
         return result, shown_for(call_id, pictures) if pictures else []
 
-    def _given(self, content: Any, where: str) -> tuple[str, list[Json]]:
+    def _given(self, content: Any, number: int) -> tuple[str, list[Json]]:
         """What is text in a tool's result, and what is not."""
         if isinstance(content, str):  # nearly every one
             return content, []
-        parts = self._parts(content, f"{where}.content")
+        parts = self._parts(content, self._at(f"content[{number}].content"))
         texts = [part["text"] for part in parts if part["type"] == "text"]
         return "\n".join(texts), [part for part in parts if part["type"] != "text"]
 
-    def _assistant(self, content: Any, where: str) -> list[Json]:
+    def _assistant(self, content: Any) -> list[Json]:
+        if isinstance(content, str):
+            return [{"role": "assistant", "content": content}] if content else []
         texts, calls = [], []
-        for number, block in enumerate(self._blocks(content, f"{where}.content")):
-            at = f"{where}.content[{number}]"
-            kind = block.get("type")
+        for number, block in enumerate(content):
+            kind = self._kind(block)
             if kind == "text":
-                texts.append(required_text(block, "text", at))
+                texts.append(self._text(block, "text", number))
             elif kind == "tool_use":
-                calls.append(self._call(block, at))
+                calls.append(self._call(block, number))
             elif kind not in THOUGHTS:
-                raise unknown_type(kind, at)
-        message: Json = {"role": "assistant", "content": "".join(texts) or None}
+                raise _unknown(block, self._at(f"content[{number}]"))
+        text = "".join(texts) or None
         if calls:
-            message["tool_calls"] = calls
-        return [message] if message["content"] or calls else []
+            return [{"role": "assistant", "content": text, "tool_calls": calls}]
+        return [{"role": "assistant", "content": text}] if text else []
 
-    def _call(self, block: Json, where: str) -> Json:
+    def _text(self, block: Json, name: str, number: int) -> str:
+        value = block.get(name)
+        return value if isinstance(value, str) else required_text(block, name, self._at(f"content[{number}]"))
+
+    def _call(self, block: Json, number: int) -> Json:
+        call_id, name = self._text(block, "id", number), self._text(block, "name", number)
         arguments: Any = block.get("input")
         if not isinstance(arguments, dict):
-            raise invalid_request(f"`{where}.input` must be an object.", f"{where}.input")
+            where = self._at(f"content[{number}].input")
+            raise invalid_request(f"`{where}` must be an object.", where)
         if self._arguments_as_text:
             arguments = encode(arguments).decode()
-        function = {"name": required_text(block, "name", where), "arguments": arguments}
-        return {"id": required_text(block, "id", where), "type": "function", "function": function}
+        return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
     def _parts(self, content: Any, where: str) -> list[Json]:
-        if not isinstance(content, str | list | None):
+        if not content:
+            return []
+        if isinstance(content, str):
+            return [text_part(content)]
+        if not isinstance(content, list):
             raise invalid_request(f"`{where}` must be a string or a list of blocks.", where)
-        blocks = self._blocks(content, where)
-        return [part for number, block in enumerate(blocks) for part in self._part(block, f"{where}[{number}]")]
+        return [part for number, block in enumerate(content) for part in self._part(block, f"{where}[{number}]")]
 
-    def _part(self, block: Json, where: str) -> list[Json]:
-        kind = block.get("type")
+    def _part(self, block: Any, where: str) -> list[Json]:
+        kind = self._kind(block)
         if kind == "text":
             text = required_text(block, "text", where)
             return [text_part(text)] if text else []
-        source = block.get("source")
-        if kind not in ("image", "document") or not isinstance(source, dict):
-            raise unknown_type(kind, where)
+        source = block.get("source") if kind in ("image", "document") else None
+        if not isinstance(source, dict):
+            raise _unknown(block, where)
         return [_image(source, where)] if kind == "image" else self._document(block, source, where)
 
     def _document(self, block: Json, source: Json, where: str) -> list[Json]:
@@ -143,19 +174,11 @@ class MessageReader:
             raise invalid_request(f"A document with a source of type {kind!r} cannot be sent to this target.", where)
         return [file_part("document.pdf", url)]
 
-    def _blocks(self, content: Any, where: str) -> list[Json]:
-        """A content's blocks, each an object; whether one is marked for the cache is kept."""
-        if content is None:
-            return []
-        if isinstance(content, str):
-            return [text_part(content)]
-        for number, block in enumerate(content):
-            if not isinstance(block, dict):
-                raise invalid_request(f"`{where}[{number}]` must be an object.", f"{where}[{number}]")
-            if block.get("cache_control") is not None:
-                self.has_cache_marks = True
-        blocks: list[Json] = content
-        return blocks
+
+def _unknown(block: Any, where: str) -> GatewayError:
+    if not isinstance(block, dict):
+        return invalid_request(f"`{where}` must be an object.", where)
+    return unknown_type(block.get("type"), where)
 
 
 def _image(source: Json, where: str) -> Json:

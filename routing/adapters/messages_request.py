@@ -52,10 +52,7 @@ class MessagesAsChat(ChatBody):
 
     def _add_messages(self) -> None:
         reader = MessageReader(self._target.provider.format)
-        messages = self.body["messages"]
-        messages += reader.system(self._asked.get("system"))
-        for number, message in enumerate(self._asked["messages"]):
-            messages += reader.message(message, f"messages[{number}]")
+        self.body["messages"] = reader.read(self._asked.get("system"), self._asked["messages"])
         if reader.has_cache_marks:
             self.drop("cache_control")
 

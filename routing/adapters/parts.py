@@ -1,7 +1,8 @@
 """Parts of a chat message's content, read and checked: text, pictures, sound and files."""
 
 from base64 import b64encode
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from routing.adapters.chat_parts import unknown_type
@@ -11,14 +12,16 @@ MEDIA_TYPES = {"image/jpg": "image/jpeg", "audio/mpeg": "audio/mp3"}  # as clien
 UNSPOKEN = ("thinking", "redacted_thinking", "reasoning")  # an assistant's own thoughts, which no other model can take
 
 
-class Text(NamedTuple):
+@dataclass(slots=True)
+class Text:
     """Never empty. `cache` is Anthropic's `cache_control`, which some clients send along."""
 
     text: str
     cache: Any = None
 
 
-class Media(NamedTuple):
+@dataclass(slots=True)
+class Media:
     """Something that is not text: `data` in base64 with its `media_type`, or the `url` it can be fetched from."""
 
     media_type: str

@@ -18,11 +18,15 @@ DETAILS = {"original": "high"}  # what chat completions have no word for
 
 
 class InputReader:
-    """Reads items into `messages`. Raises GatewayError 400 with the place of what a target of `format` cannot be sent."""
+    """Reads items into `messages`. Raises GatewayError 400 with the place of what a target of `format` cannot be sent.
+
+    Places in the request are written out for complaints only.
+    """
 
     def __init__(self, target_format: str) -> None:
         self.messages: list[Json] = []
         self.has_thoughts = False
+        self._number = -1  # of the item
         self._foreign = target_format in ("anthropic", "gemini")  # who take objects as arguments, and fetch files
         self._pictures: list[Json] = []  # of results, where `tool` messages are text only; they follow the last result
 
@@ -33,43 +37,47 @@ class InputReader:
         if isinstance(given, str):
             self.messages.append({"role": "user", "content": given})
             return
-        for number, item in enumerate(given):
-            self._item(item, f"input[{number}]")
+        for item in given:
+            self._number += 1
+            self._item(item)
         self._show_pictures()
 
-    def _item(self, item: Json, where: str) -> None:
+    def _at(self, member: str = "") -> str:
+        return f"input[{self._number}]{member}"
+
+    def _item(self, item: Json) -> None:
         kind = item.get("type") or "message"
         if kind == "function_call_output":
-            self._output(item, where)
+            self._output(item)
             return
         if self._pictures:
             self._show_pictures()
         if kind == "message":
-            self._message(item, where)
+            self._message(item)
         elif kind == "function_call":
-            self._assistant().setdefault("tool_calls", []).append(self._call(item, where))
+            self._assistant().setdefault("tool_calls", []).append(self._call(item))
         elif kind == "reasoning":
             self.has_thoughts = True
         elif kind == "item_reference":
+            where = self._at()
             raise invalid_request(f"`{where}` refers to what only its provider has: send the item itself.", where)
         else:
-            raise unknown_type(kind, where)
+            raise unknown_type(kind, self._at())
 
-    def _message(self, item: Json, where: str) -> None:
+    def _message(self, item: Json) -> None:
         role, content = item.get("role"), item.get("content")
         text = _lone_text(content)
         if role == "user":
-            if given := text if text is not None else content_of(self._parts(content, f"{where}.content")):
+            if given := text if text is not None else content_of(self._parts(content, self._at(".content"))):
                 self.messages.append({"role": "user", "content": given})
         elif role in ("assistant", "system", "developer"):
             if text is None:
-                text = _text_only(self._parts(content, f"{where}.content"), f"{where}.content")
+                text = _text_only(self._parts(content, self._at(".content")), self._at(".content"))
             if text:
                 self._add_text(role, text)
         else:
-            raise invalid_request(
-                f"`{where}.role` must be user, assistant, system or developer, not {role!r}.", f"{where}.role"
-            )
+            where = self._at(".role")
+            raise invalid_request(f"`{where}` must be user, assistant, system or developer, not {role!r}.", where)
 
     def _add_text(self, role: str, text: str) -> None:
         if role != "assistant":
@@ -84,20 +92,21 @@ class InputReader:
             self.messages.append({"role": "assistant", "content": None})
         return self.messages[-1]
 
-    def _call(self, item: Json, where: str) -> Json:
-        arguments = required_text(item, "arguments", where)
-        function = {
-            "name": required_text(item, "name", where),
-            "arguments": read_arguments(arguments, f"{where}.arguments") if self._foreign else arguments,
-        }
-        return {"id": required_text(item, "call_id", where), "type": "function", "function": function}
+    def _text(self, item: Json, name: str) -> str:
+        value = item.get(name)
+        return value if isinstance(value, str) else required_text(item, name, self._at())
 
-    def _output(self, item: Json, where: str) -> None:
-        call_id, output = required_text(item, "call_id", where), item.get("output")
+    def _call(self, item: Json) -> Json:
+        call_id, name, arguments = self._text(item, "call_id"), self._text(item, "name"), self._text(item, "arguments")
+        given: Any = read_arguments(arguments, self._at(".arguments")) if self._foreign else arguments
+        return {"id": call_id, "type": "function", "function": {"name": name, "arguments": given}}
+
+    def _output(self, item: Json) -> None:
+        call_id, output = self._text(item, "call_id"), item.get("output")
         if (text := _lone_text(output)) is not None:
             self.messages.append({"role": "tool", "tool_call_id": call_id, "content": text})
             return
-        parts = self._parts(output, f"{where}.output")
+        parts = self._parts(output, self._at(".output"))
         shown = [part for part in parts if part["type"] != "text"]
         if shown and not self._foreign:
             parts = [part for part in parts if part["type"] == "text"]

@@ -1,12 +1,14 @@
 """The tools of a chat completions request, read and checked once for all other formats."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from routing.errors import invalid_request
 
 
-class Tool(NamedTuple):
+@dataclass(slots=True)
+class Tool:
     """A function the model may call. `cache` is Anthropic's `cache_control`, which some clients send along."""
 
     name: str
@@ -48,15 +50,17 @@ def _tools(given: Any) -> tuple[list[Tool], bool]:
         raise invalid_request("`tools` must be a list.", "tools")
     tools, strict = [], False
     for number, tool in enumerate(given):
-        where = f"tools[{number}]"
         if not isinstance(tool, dict) or tool.get("type") != "function":
+            where = f"tools[{number}]"
             raise invalid_request(f"`{where}` is not a function, and this target knows no other tools.", where)
         function = tool.get("function")
         if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not function["name"]:
-            raise invalid_request(f"`{where}.function.name` is missing.", f"{where}.function.name")
+            where = f"tools[{number}].function.name"
+            raise invalid_request(f"`{where}` is missing.", where)
         parameters = function.get("parameters")
         if parameters is not None and not isinstance(parameters, dict):
-            raise invalid_request(f"`{where}.function.parameters` must be an object.", f"{where}.function.parameters")
+            where = f"tools[{number}].function.parameters"
+            raise invalid_request(f"`{where}` must be an object.", where)
         description = function.get("description")
         description = description if isinstance(description, str) else ""
         tools.append(Tool(function["name"], description, parameters, tool.get("cache_control")))

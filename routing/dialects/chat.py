@@ -4,6 +4,7 @@ Only what the gateway itself relies on is checked; everything else is the provid
 """
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any
 
 import orjson
@@ -18,6 +19,7 @@ from routing.errors import GatewayError, invalid_request
 
 MAX_MODEL_NAME = 200  # as wide as the narrowest column it is stored in
 MAX_CHOICES = 128  # OpenAI's own limit for `n`
+CONTENT = (str, list, NoneType)
 
 EXCHANGES: Mapping[str, type[Exchange]] = {
     "openai": ChatExchange,
@@ -81,13 +83,15 @@ def _check_messages(messages: Any) -> None:
     if not isinstance(messages, list) or not messages:
         raise invalid_request("`messages` must be a list with at least one message.", "messages")
     for number, message in enumerate(messages):
-        where = f"messages[{number}]"
         if not isinstance(message, dict):
+            where = f"messages[{number}]"
             raise invalid_request(f"`{where}` must be an object with `role` and `content`.", where)
         if not isinstance(message.get("role"), str):
-            raise invalid_request(f"`{where}.role` must be a string.", f"{where}.role")
-        if not isinstance(message.get("content"), str | list | None):
-            raise invalid_request(f"`{where}.content` must be a string, a list of parts or null.", f"{where}.content")
+            where = f"messages[{number}].role"
+            raise invalid_request(f"`{where}` must be a string.", where)
+        if not isinstance(message.get("content"), CONTENT):
+            where = f"messages[{number}].content"
+            raise invalid_request(f"`{where}` must be a string, a list of parts or null.", where)
 
 
 def flag(document: Mapping[str, Any], name: str) -> bool:
