@@ -7,6 +7,8 @@ from django.core.checks import CheckMessage, Tags, Warning, register  # noqa: A0
 from django.core.checks import Error as CheckError
 from django.db import DatabaseError
 
+from resilience.core.patterns import read_pattern
+
 
 @register(Tags.security)
 def debug_is_off(app_configs: Any, **_: Any) -> list[CheckMessage]:
@@ -34,6 +36,28 @@ def stored_keys_can_be_read(app_configs: Any, databases: Any = None, **_: Any) -
     hint = "Put back the ENCRYPTION_KEY they were stored with."
     return [
         CheckError("There are stored provider keys, and ENCRYPTION_KEY is not set.", hint=hint, id="omniroute.E001")
+    ]
+
+
+@register(Tags.database)
+def error_rules_can_fire(app_configs: Any, databases: Any = None, **_: Any) -> list[CheckMessage]:
+    """A rule of an older release may hold a pattern that is refused today: it never fires."""
+    del app_configs
+    if not databases:
+        return []
+    from routing.models import ErrorRule  # needs the app registry
+
+    try:
+        unusable = [rule for rule in ErrorRule.objects.select_related("provider") if read_pattern(rule.pattern).problem]
+    except DatabaseError:  # not migrated yet: there is nothing stored
+        return []
+    return [
+        Warning(
+            f"An error rule of {rule.provider.slug} ({rule}) never fires: its pattern cannot be searched.",
+            hint=f"The pattern {read_pattern(rule.pattern).problem}",
+            id="omniroute.W004",
+        )
+        for rule in unusable
     ]
 
 

@@ -5,6 +5,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 
+from resilience.core.patterns import read_pattern
+
 MAX_HEADERS = 50
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")  # RFC 9110, field-name
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,4000}")  # RFC 9110, field-value: no control characters
@@ -48,8 +50,6 @@ def validate_headers(headers: object) -> None:
 
 
 def validate_pattern(value: str) -> None:
-    """Allow what Python's `re` compiles."""
-    try:
-        re.compile(value)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValidationError(f"must be a regular expression: {error}") from error
+    """Allow what the classification can search."""
+    if problem := read_pattern(value).problem:
+        raise ValidationError(problem)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from resilience.core.classify import ErrorRule
 from resilience.core.kinds import Kind
+from resilience.core.patterns import read_pattern
 from resilience.core.policy import BreakerConfig, CooldownConfig, LockoutConfig, Policy
 from routing import models, pricing
 from routing import table_values as values
@@ -89,7 +90,7 @@ def _provider(
         retry_backoff=row.retry_backoff,
         stream_rescue=row.stream_rescue,
         connections=tuple(_connection(row, connection) for connection in connections),
-        error_rules=tuple(_error_rule(rule) for rule in rules),
+        error_rules=tuple(_error_rule(row, rule) for rule in rules),
     )
 
 
@@ -153,14 +154,17 @@ def _connection(provider: models.Provider, row: models.Connection) -> values.Con
     )
 
 
-def _error_rule(row: models.ErrorRule) -> ErrorRule:
+def _error_rule(provider: models.Provider, row: models.ErrorRule) -> ErrorRule:
+    name = row.name or f"rule {row.position}"
+    if problem := read_pattern(row.pattern).problem:  # a row of an older release: forms and files refuse it
+        logger.warning("error_rule.unusable", extra={"provider": provider.slug, "rule": name, "problem": problem})
     return ErrorRule(
         status=row.status,
         code=row.code or None,
         pattern=row.pattern or None,
         kind=Kind(row.kind),
         cooldown=None if row.cooldown is None else timedelta(seconds=row.cooldown),
-        name=row.name or f"rule {row.position}",
+        name=name,
     )
 
 

@@ -216,7 +216,9 @@ class RuleForm(SheetForm[ErrorRuleFile]):
     section = ErrorRuleFile
     status = number_field("Status", "any", help_text="Of the answer or of its error envelope.")
     code = text_field("Code", "any", look="mono", help_text="The error's code or type, case ignored.")
-    pattern = text_field("Message matches", "any", look="mono wide", help_text="A regular expression, case ignored.")
+    pattern = text_field(
+        "Message matches", "any", look="mono wide", help_text="A regular expression (RE2), case ignored."
+    )
     kind = choice_field("Means", KINDS)
     cooldown = number_field("Cooldown", "as its kind has it", help_text="Seconds, in place of the provider's hint too.")
     name = text_field("Name", "as its number", help_text="Recorded with each attempt it decides.")

@@ -41,7 +41,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """An operator's rule for reading a provider's errors; `number` is its place, from 0."""
+    """An operator's rule for reading a provider's errors; `number` is its place, from 0.
+
+    `problem` is why its pattern cannot be searched: such a rule never fires.
+    """
 
     provider: str
     number: int
@@ -51,6 +54,7 @@ class RuleRow:
     pattern: str
     kind: str
     cooldown: timedelta | None
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

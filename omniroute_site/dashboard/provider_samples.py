@@ -18,6 +18,7 @@ from omniroute_site.dashboard.trial_words import Told, tell
 from omniroute_site.dashboard.tunable_words import SECTIONS
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
+from resilience.core.patterns import read_pattern
 from routing.trial import Trial
 
 ADDRESS = "https://api.openai.com/v1/models"
@@ -67,10 +68,12 @@ def settings() -> SettingGroup:
 
 
 def rules() -> tuple[RuleRow, ...]:
-    """Return a rule with everything and one with little."""
+    """Return a rule with everything, one with little and one that never fires."""
+    lookahead = "quota(?! left)"
     return (
         RuleRow("sample", 0, "their balancer", 499, "edge_timeout", "gave up", "overloaded", timedelta(seconds=30)),
         RuleRow("sample", 1, "", None, "", "per day", "quota_exhausted", None),
+        RuleRow("sample", 2, "", None, "", lookahead, "quota_exhausted", None, read_pattern(lookahead).problem),
     )
 
 

@@ -4,11 +4,9 @@ Operators' rules come first, then the table of the format (`error_tables.py`). T
 it decided; of an error that only its status told, so is what a rule can be made of (`unmatched.py`).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 
 from .envelope import Envelope, decode, read
 from .error_rules import ErrorFormat, ErrorRule
@@ -17,6 +15,7 @@ from .find_error import find_error
 from .hints import parse_hint
 from .kinds import Kind
 from .outcome import DecidedBy, Failure, Hint
+from .patterns import read_pattern
 from .redaction import redact
 from .unmatched import unmatched
 
@@ -83,8 +82,9 @@ def _classify(
     told = message or (f"status {status}, no message" if status else "no message")
     param = envelope.param and redact(envelope.param)
     failure = Failure(Kind.TRANSIENT, told, meant, envelope.codes[0] if envelope.codes else None, hint, param)
+    line = " ".join(envelope.text.split()).encode(errors="replace") if rules else b""
     for rule in rules:
-        if _rule_matches(rule, envelope, meant, status):
+        if _rule_matches(rule, envelope, line, {meant, status}):
             name = f"operator: {rule.name}"
             return replace(failure, kind=rule.kind, rule=name, cooldown=rule.cooldown, decided_by=DecidedBy.RULE)
     row = next(row for row in TABLES[fmt] if row.matches(envelope, meant))
@@ -108,22 +108,12 @@ def _stated(envelope: Envelope, status: int | None) -> int | None:
     return status if status is not None and not 200 <= status < 300 else None
 
 
-def _rule_matches(rule: ErrorRule, envelope: Envelope, meant: int | None, status: int | None) -> bool:
-    """Whether all that an operator's rule names is there."""
-    if rule.status is not None and rule.status not in {meant, status}:
+def _rule_matches(rule: ErrorRule, envelope: Envelope, line: bytes, statuses: set[int | None]) -> bool:
+    """Whether all that an operator's rule names is there; `line` is what the envelope says, on one line."""
+    if rule.status is not None and rule.status not in statuses:
         return False
     if rule.code is not None and rule.code.lower() not in envelope.codes:
         return False
     if rule.pattern is None:
         return rule.status is not None or rule.code is not None
-    pattern = _compiled(rule.pattern)
-    return pattern is not None and pattern.search(" ".join(envelope.text.split())) is not None
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """An operator's pattern; one that is not valid (the form refuses it, an old row may hold it) never matches."""
-    try:
-        return re.compile(pattern, re.IGNORECASE)
-    except re.error:
-        return None
+    return read_pattern(rule.pattern).is_in(line)

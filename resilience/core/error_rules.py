@@ -19,7 +19,8 @@ class ErrorFormat(StrEnum):
 class ErrorRule:
     """An operator's rule: what is not None must match.
 
-    `pattern` is a regular expression, searched in the message on one line with single spaces, case ignored.
+    `pattern` is a regular expression (`patterns.py`), searched in the message on one line with single spaces.
+    One that cannot be read is in no message.
     """
 
     status: int | None

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from resilience.core.kinds import RULES, BreakerEffect
+from resilience.core.patterns import LONGEST_PATTERN
 from routing.http_values import validate_base_url, validate_headers, validate_pattern
 from routing.models.base import (
     MAX_PRIORITY,
@@ -188,7 +189,7 @@ class ErrorRule(TableModel):
         null=True, blank=True, validators=[MinValueValidator(100), MaxValueValidator(999)]
     )
     code = models.CharField(max_length=200, blank=True)
-    pattern = models.CharField(max_length=500, blank=True, validators=[validate_pattern])
+    pattern = models.CharField(max_length=LONGEST_PATTERN, blank=True, validators=[validate_pattern])
     kind = models.CharField(max_length=24, choices=[(kind, kind) for kind in RULE_KINDS])
     cooldown = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0), MaxValueValidator(LONGEST)])
 

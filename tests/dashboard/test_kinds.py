@@ -67,6 +67,25 @@ def test_a_rule_needs_something_to_look_for_and_a_pattern_that_compiles(operator
     assert ErrorRule.objects.count() == 2
 
 
+def test_a_pattern_that_would_have_to_backtrack_is_refused_in_the_form(operator: Client, ruled: Provider) -> None:
+    data = {"pattern": "quota(?! left)", "kind": "timeout", "reason": "because"}
+    answer = operator.post("/providers/openai/rules/_new/", data)
+    assert answer.status_code == 422
+    assert "put a rule for the exception before this one" in answer.content.decode()
+
+
+def test_a_rule_of_an_older_release_that_never_fires_says_so_and_is_in_nobodys_way(
+    operator: Client, ruled: Provider
+) -> None:
+    ErrorRule.objects.create(provider=ruled, position=2, pattern="quota(?! left)", kind="auth")
+    for path in ("/kinds/", "/providers/openai/"):
+        page = text(operator, path)
+        assert page.count("never fires") == 1
+        assert "There is no lookaround" in page
+    assert do(operator, 0, "", status="530", kind="timeout") == 302
+    assert rules() == ["530 timeout", "418 auth", "None auth"]
+
+
 def test_a_link_fills_a_new_rule_in(operator: Client, ruled: Provider) -> None:
     page = text(operator, '/providers/openai/rules/_new/?status=529&code=melted&pattern=too+"hot"&other=1')
     assert 'name="status" value="529"' in page

@@ -208,6 +208,12 @@ def test_an_error_rule_must_say_when_and_what() -> None:
     assert "must be a regular expression" in third
 
 
+def test_a_pattern_that_would_have_to_backtrack_is_refused_with_what_to_write_instead() -> None:
+    (mistake,) = mistakes(provider_with("  error_rules: [{pattern: 'quota(?! left)', kind: quota_exhausted}]"))
+    assert "error_rules[0].pattern: must be a regular expression; RE2 says" in mistake
+    assert "put a rule for the exception before this one" in mistake
+
+
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(c)}: &{chr(c)} [{', '.join([f'*{chr(c - 1)}'] * 9)}]\n" for c in range(ord("b"), ord("l"))
 )

@@ -123,6 +123,11 @@ def test_a_pin_to_another_providers_connection_is_refused() -> None:
         entry.full_clean()
 
 
+def test_a_pattern_that_would_have_to_backtrack_is_refused_with_what_to_write_instead() -> None:
+    with pytest.raises(ValidationError, match="put a rule for the exception before this one"):
+        ErrorRule(provider=make_provider(), pattern="quota(?! left)", kind="auth").full_clean()
+
+
 @pytest.mark.parametrize("columns", [{"scopes": ["admin"]}, {"scopes": "chat"}, {"models": "*"}, {"models": [1]}])
 def test_a_key_has_known_scopes_and_a_list_of_models(columns: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

@@ -96,6 +96,14 @@ def test_keys_facts_rules_and_settings_are_compiled() -> None:
     assert loaded.settings.max_attempts == 3
 
 
+def test_a_rule_of_an_older_release_that_cannot_be_searched_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    ErrorRule.objects.create(provider=make_provider(), name="left", pattern="quota(?! left)", kind="quota_exhausted")
+    table.load()
+    (record,) = [record for record in caplog.records if record.message == "error_rule.unusable"]
+    assert (record.__dict__["provider"], record.__dict__["rule"]) == ("openai", "left")
+    assert "There is no lookaround" in record.__dict__["problem"]
+
+
 def test_without_any_row_the_table_is_empty_and_loaded() -> None:
     assert not table.is_loaded()
     assert table.load().settings == table.GatewaySettings()

@@ -14,7 +14,7 @@ from django.test import Client, override_settings
 from omniroute_site import checks as our_checks
 from omniroute_site.environment import Environment
 from omniroute_site.logs import JsonFormatter, TextFormatter
-from routing.models import Connection, Provider
+from routing.models import Connection, ErrorRule, Provider
 
 READERS: dict[str, Callable[[Environment], Any]] = {
     "flag": lambda env: env.flag("VALUE"),
@@ -114,6 +114,19 @@ def test_stored_keys_without_an_encryption_key_are_an_error(db: None) -> None:
 
     assert [problem.id for problem in found] == ["omniroute.E001"]
     assert our_checks.stored_keys_can_be_read(None, databases=["default"]) == []
+
+
+def test_a_rule_that_never_fires_is_warned_about(db: None) -> None:
+    provider = Provider.objects.create(slug="openai", format="openai", base_url="http://127.0.0.1:1/v1")
+    ErrorRule.objects.create(provider=provider, name="fine", pattern="per day", kind="auth")
+    assert our_checks.error_rules_can_fire(None, databases=["default"]) == []
+
+    ErrorRule.objects.create(provider=provider, name="left", pattern="quota(?! left)", kind="auth")
+    (found,) = our_checks.error_rules_can_fire(None, databases=["default"])
+
+    assert found.id == "omniroute.W004"
+    assert "openai (left)" in found.msg
+    assert "There is no lookaround" in str(found.hint)
 
 
 def test_debug_is_warned_about() -> None:

@@ -22,6 +22,7 @@ from omniroute_site.dashboard.selectors.board import circuit_of
 from omniroute_site.dashboard.selectors.events import last_change
 from omniroute_site.dashboard.selectors.state import read_now
 from omniroute_site.dashboard.tunable_words import SECTIONS, WORDS, file_name, section_of, shown
+from resilience.core.patterns import read_pattern
 from routing.models import Connection, ErrorRule, Provider, StreamRescue, UnmatchedError
 from routing.tunables import TUNABLES
 
@@ -114,6 +115,7 @@ def _rule(provider: str, number: int, rule: ErrorRule) -> RuleRow:
         pattern=rule.pattern,
         kind=rule.kind,
         cooldown=None if rule.cooldown is None else timedelta(seconds=rule.cooldown),
+        problem=read_pattern(rule.pattern).problem,
     )
 
 
