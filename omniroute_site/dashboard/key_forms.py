@@ -3,10 +3,7 @@
 from django import forms
 
 from omniroute_site.dashboard.forms import AskForm
-from routing.models.key import MAX_REQUESTS_PER_MINUTE, Scope
-
-MOST_PATTERNS = 100
-LONGEST_PATTERN = 200
+from routing.models.key import LONGEST_PATTERN, MAX_REQUESTS_PER_MINUTE, MOST_PATTERNS, Scope
 
 
 class KeyForm(AskForm):

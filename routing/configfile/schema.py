@@ -31,7 +31,7 @@ from routing.configfile.values import (
     one_of,
 )
 from routing.models import RULE_KINDS, Format, OnContentFilter, Scope, Strategy, StreamRescue
-from routing.models.key import MAX_REQUESTS_PER_MINUTE
+from routing.models.key import MAX_REQUESTS_PER_MINUTE, MOST_PATTERNS
 from routing.tunables import LONGEST, TUNABLES, Tunable
 
 
@@ -160,7 +160,7 @@ class KeyFile(Section):
     name: Name
     key: PresentedKey | None = None
     scopes: list[Annotated[str, BeforeValidator(one_of(Scope.values))]] = Field(default_factory=lambda: ["chat"])
-    models: list[Name] = Field(default_factory=lambda: ["*"])
+    models: list[Name] = Field(default_factory=lambda: ["*"], max_length=MOST_PATTERNS)
     requests_per_minute: Annotated[int, BeforeValidator(number(0, MAX_REQUESTS_PER_MINUTE, whole=True))] = 0
     enabled: Flag = True
 
@@ -234,6 +234,8 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
 def _message(detail: ErrorDetails) -> str:
     if detail["type"] == "value_error":
         return str(detail["ctx"]["error"])
+    if detail["type"] == "too_long":
+        return f"must be at most {detail['ctx']['max_length']}"
     return _EXPECTED.get(detail["type"], detail["msg"])
 
 

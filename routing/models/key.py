@@ -7,6 +7,10 @@ from django.db import models as db
 from routing.models.base import TableModel, within
 
 MAX_REQUESTS_PER_MINUTE = 1_000_000
+MOST_PATTERNS = 100
+"""Of a key. Each request is held against them in the event loop."""
+LONGEST_PATTERN = 200
+"""Characters, as the names they are for."""
 
 
 class Scope(db.TextChoices):
@@ -54,6 +58,8 @@ class ClientKey(TableModel):
             raise ValidationError({"scopes": f"A list of {', '.join(Scope.values)}."})
         if not _is_list_of_texts(self.models):
             raise ValidationError({"models": 'A list of model names or patterns, such as ["gpt-*"].'})
+        if len(self.models) > MOST_PATTERNS or any(len(pattern) > LONGEST_PATTERN for pattern in self.models):
+            raise ValidationError({"models": f"At most {MOST_PATTERNS} patterns of {LONGEST_PATTERN} characters."})
 
 
 def _is_list_of_texts(value: object) -> bool:

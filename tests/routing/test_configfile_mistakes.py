@@ -193,6 +193,12 @@ def test_a_missing_variable_for_a_client_key_is_reported(monkeypatch: pytest.Mon
     ]
 
 
+def test_a_key_has_no_more_patterns_than_each_request_can_be_held_against() -> None:
+    assert mistakes(f"keys: [{{name: app, models: [{', '.join(['gpt-*'] * 101)}]}}]") == [
+        "line 1: keys[0].models: must be at most 100"
+    ]
+
+
 @pytest.mark.parametrize("key", ["short", "has a space in it", "sk-or-\u00e9\u00e9\u00e9\u00e9\u00e9", "x" * 501])
 def test_no_mistake_about_a_secret_shows_it(key: str) -> None:
     text = f"keys: [{{name: app, key: '{key}'}}]"

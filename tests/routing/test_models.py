@@ -128,7 +128,13 @@ def test_a_pattern_that_would_have_to_backtrack_is_refused_with_what_to_write_in
         ErrorRule(provider=make_provider(), pattern="quota(?! left)", kind="auth").full_clean()
 
 
-@pytest.mark.parametrize("columns", [{"scopes": ["admin"]}, {"scopes": "chat"}, {"models": "*"}, {"models": [1]}])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *({"scopes": ["admin"]}, {"scopes": "chat"}),
+        *({"models": "*"}, {"models": [1]}, {"models": ["*a" * 101]}, {"models": ["gpt-*"] * 101}),
+    ],
+)
 def test_a_key_has_known_scopes_and_a_list_of_models(columns: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         ClientKey(name="app", key_hash="0" * 64, **columns).full_clean()
