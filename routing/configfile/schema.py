@@ -24,6 +24,7 @@ from routing.configfile.values import (
     PresentedKey,
     Price,
     Priority,
+    RuleName,
     Slug,
     Tokens,
     Weight,
@@ -76,7 +77,7 @@ class ConnectionFile(Section):
 class ErrorRuleFile(Section):
     """`providers[].error_rules[]`."""
 
-    name: OptionalText = ""
+    name: RuleName = ""
     status: Annotated[int, BeforeValidator(number(100, 999, whole=True))] | None = None
     code: OptionalText = ""
     pattern: Pattern = ""

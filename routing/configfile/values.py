@@ -12,6 +12,7 @@ from routing.http_values import validate_base_url, validate_headers, validate_pa
 from routing.models.base import MAX_PRIORITY, MAX_WEIGHT, MIN_WEIGHT, SLUG_PATTERN
 
 MAX_NAME = 200
+MAX_RULE_NAME = 100  # as wide as its column
 MIN_CLIENT_KEY, MAX_CLIENT_KEY = 8, 500
 ENV_REFERENCE = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]{0,190}")
 _YES, _NO = {"yes", "on", "Yes", "On", "YES", "ON"}, {"no", "off", "No", "Off", "NO", "OFF"}
@@ -114,6 +115,7 @@ Slug = Annotated[str, BeforeValidator(text(**_SLUG))]
 OptionalSlug = Annotated[str, BeforeValidator(text(**_SLUG, empty=True))]
 Name = Annotated[str, BeforeValidator(text("a text without control characters"))]
 OptionalText = Annotated[str, BeforeValidator(text("a text without control characters", empty=True))]
+RuleName = Annotated[str, BeforeValidator(text("a text without control characters", longest=MAX_RULE_NAME, empty=True))]
 BaseUrl = Annotated[str, BeforeValidator(_django(validate_base_url))]
 Headers = Annotated[dict[str, str], BeforeValidator(_django(validate_headers, only_text=False))]
 Pattern = Annotated[str, BeforeValidator(_django(validate_pattern))]

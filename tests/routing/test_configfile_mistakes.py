@@ -214,6 +214,11 @@ def test_an_error_rule_must_say_when_and_what() -> None:
     assert "must be a regular expression" in third
 
 
+def test_a_rules_name_fits_its_column() -> None:
+    (mistake,) = mistakes(provider_with(f"  error_rules: [{{name: {'n' * 101}, status: 529, kind: overloaded}}]"))
+    assert mistake.endswith("error_rules[0].name: must be a text without control characters, at most 100 characters")
+
+
 def test_a_pattern_that_would_have_to_backtrack_is_refused_with_what_to_write_instead() -> None:
     (mistake,) = mistakes(provider_with("  error_rules: [{pattern: 'quota(?! left)', kind: quota_exhausted}]"))
     assert "error_rules[0].pattern: must be a regular expression; RE2 says" in mistake
