@@ -2,18 +2,22 @@
 
 import time
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from routing.simulator.behaviour import Behaviour
 from routing.simulator.completion import Call, Completion, Invocation, complete, count_tokens, next_number, text_of
 from routing.simulator.openai_chat import read_forced, read_tools
 from routing.simulator.wire import Answer, InvalidRequestError, Json, event
 
+THINKING = ("o[1-9]*", "gpt-5*")  # models whose output begins with a thought, which is kept to themselves
+BEGUN = ("in_progress", "incomplete")  # a message to go on with, as vLLM reads it
+
 
 def respond(document: Json, model: str, behaviour: Behaviour) -> Answer:
     """A response, whole or streamed. Raises InvalidRequestError."""
     completion = complete(read_response(document, model), behaviour.words, behaviour.text)
     number = next_number()
-    items = output_items(completion, number)
+    items = output_items(completion, number, model)
     whole = response_object(document, completion, f"resp_sim{number}", items)
     if not document.get("stream"):
         return Answer(model, whole)
@@ -21,7 +25,8 @@ def respond(document: Json, model: str, behaviour: Behaviour) -> Answer:
         event({**body, "sequence_number": position}, str(body["type"]))
         for position, body in enumerate(response_events(whole, completion, items))
     ]
-    return Answer(model, events=events, lead=3 if completion.invocations else 4)
+    lead = 3 if completion.invocations else 4
+    return Answer(model, events=events, lead=lead + 2 * (items[0]["type"] == "reasoning"))
 
 
 def read_response(document: Json, model: str) -> Call:
@@ -43,6 +48,7 @@ def read_response(document: Json, model: str) -> Call:
     return Call(
         model=model,
         prompt=users[-1] if users else "",
+        prefill=texts[-1] if given[-1].get("role") == "assistant" and given[-1].get("status") in BEGUN else "",
         input_tokens=count_tokens(*texts, instructions if isinstance(instructions, str) else ""),
         max_tokens=limit if isinstance(limit, int) else None,
         tools=() if document.get("tool_choice") == "none" else read_tools(document.get("tools")),
@@ -61,13 +67,16 @@ def read_called(items: list[Json]) -> tuple[str, ...]:
     return tuple(name for call in calls if isinstance(name := call.get("name"), str))
 
 
-def output_items(completion: Completion, number: str) -> list[Json]:
-    """The finished output items: function calls, or one message."""
+def output_items(completion: Completion, number: str, model: str) -> list[Json]:
+    """The finished output items: a wordless thought of models that think; function calls, or one message."""
+    thinks = any(fnmatchcase(model, pattern) for pattern in THINKING)
+    thoughts: list[Json] = [{"type": "reasoning", "id": f"rs_sim{number}", "summary": []}] if thinks else []
     if completion.invocations:
-        return [call_item(invocation) for invocation in completion.invocations]
+        return thoughts + [call_item(invocation) for invocation in completion.invocations]
     part = {"type": "output_text", "text": completion.text, "annotations": [], "logprobs": []}
     status = "incomplete" if completion.truncated else "completed"
-    return [{"type": "message", "id": f"msg_sim{number}", "status": status, "role": "assistant", "content": [part]}]
+    message = {"type": "message", "id": f"msg_sim{number}", "status": status, "role": "assistant", "content": [part]}
+    return [*thoughts, message]
 
 
 def call_item(invocation: Invocation) -> Json:
@@ -122,25 +131,29 @@ def response_events(whole: Json, completion: Completion, items: list[Json]) -> I
     yield {"type": "response.created", "response": started}
     yield {"type": "response.in_progress", "response": started}
     for index, item in enumerate(items):
-        if completion.invocations:
-            yield from call_events(item, index)
-        else:
-            yield from message_events(item, completion)
+        match item["type"]:
+            case "function_call":
+                yield from call_events(item, index)
+            case "message":
+                yield from message_events(item, completion, index)
+            case _:
+                yield {"type": "response.output_item.added", "output_index": index, "item": item}
+                yield {"type": "response.output_item.done", "output_index": index, "item": item}
     yield {"type": f"response.{whole['status']}", "response": whole}
 
 
-def message_events(item: Json, completion: Completion) -> Iterator[Json]:
+def message_events(item: Json, completion: Completion, index: int) -> Iterator[Json]:
     """The events of the one message."""
     part = item["content"][0]
-    at = {"item_id": item["id"], "output_index": 0, "content_index": 0}
+    at = {"item_id": item["id"], "output_index": index, "content_index": 0}
     opened = {**item, "status": "in_progress", "content": []}
-    yield {"type": "response.output_item.added", "output_index": 0, "item": opened}
+    yield {"type": "response.output_item.added", "output_index": index, "item": opened}
     yield {"type": "response.content_part.added", **at, "part": {**part, "text": ""}}
     for piece in completion.pieces:
         yield {"type": "response.output_text.delta", **at, "delta": piece, "logprobs": []}
     yield {"type": "response.output_text.done", **at, "text": part["text"], "logprobs": []}
     yield {"type": "response.content_part.done", **at, "part": part}
-    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
 def call_events(item: Json, index: int) -> Iterator[Json]:

@@ -65,6 +65,18 @@ async def test_openai_responds():
     assert [item.name for item in called.output] == [item.name for item in streamed.output] == ["weather", "time"]
 
 
+async def test_openai_responds_with_a_thought_and_to_a_message_in_progress():
+    async with Simulator() as simulator, openai_client(simulator) as client:
+        async with client.responses.stream(model="gpt-5", input="hello") as stream:
+            whole = await stream.get_final_response()
+        beginning = " ".join(whole.output_text.split()[:40])
+        part = {"type": "output_text", "text": beginning, "annotations": []}
+        begun = {"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress", "content": [part]}
+        rest = await client.responses.create(model="m", input=[{"role": "user", "content": "hello"}, begun])
+    assert [item.type for item in whole.output] == ["reasoning", "message"]
+    assert beginning + rest.output_text == whole.output_text
+
+
 @pytest.mark.parametrize(
     ("mode", "raised"),
     [
