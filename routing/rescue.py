@@ -26,7 +26,6 @@ from routing.adapters.overlap import Continued, DivergedError, Replayed
 from routing.adapters.sent import Sent
 from routing.adapters.translation import NOT_AS_DESCRIBED
 from routing.chains import Target
-from routing.errors import GatewayError
 from routing.job import Broken, Job
 from routing.sse import Event
 from routing.upstream import UpstreamRequest
@@ -97,13 +96,10 @@ class RescueExchange(Exchange):
         return "prefill" if isinstance(self._overlap, Continued) else "replay"
 
     def request(self) -> UpstreamRequest | Answer:
-        """The call as of any attempt. Raises GatewayError where the target's answer cannot be compared."""
+        """The call as of any attempt."""
         call = self._asking.request()
         self.dropped_params = self._asking.dropped_params
-        chat = self._asking.as_chat()
-        if chat is None:
-            raise GatewayError("A stream cannot be continued in this format.", status=502, code="upstream_error")
-        self._chat = chat
+        self._chat = self._asking.as_chat()
         return call
 
     def feed(self, event: Event) -> bytes:
@@ -121,7 +117,7 @@ class RescueExchange(Exchange):
         if isinstance(result, Failure):
             return result
         self._whole = self._new(self._chat.replay(result), over=True)
-        return self.error or result
+        return self._chat.error or self.error or result
 
     def replay(self, answer: Answer) -> bytes:  # noqa: ARG002 (`unary` has made it)
         """What of an unstreamed answer is new, and the end."""

@@ -142,9 +142,9 @@ class Exchange(ABC):
         """What the client calls a member of the target's request."""
         return name
 
-    def as_chat(self) -> "Exchange | None":
-        """What reads the target's answer as chat completions; after `request`. None if nothing does."""
-        return None
+    def as_chat(self) -> "Exchange":
+        """What reads the target's answer as chat completions; after `request`. Itself, where the client speaks them."""
+        return self
 
     def continuation(self) -> Continuation | None:
         """What writes on in the client's stream after this attempt broke. None if nothing can."""

@@ -106,11 +106,11 @@ class BlockStream(ABC):
     def ended(self, usage: Usage) -> bytes:
         """The last events of the stream."""
 
-    def resume(self, blocks: int, *, in_text: bool) -> Self:
-        """Go on with a stream that has so many blocks already. in_text: the last is text, and not closed."""
+    def resume(self, blocks: int, *, in_text: bool, text: str = "") -> Self:
+        """Go on with a stream that has so many blocks already. in_text: the last is text, so far `text`, and not closed."""
         self._begun = True
         self._count = blocks
-        self._open = Block(BlockKind.TEXT, number=blocks - 1) if in_text else None
+        self._open = Block(BlockKind.TEXT, pieces=[text], number=blocks - 1) if in_text else None
         return self
 
     def take(self, chunk: Mapping[str, Any]) -> bytes:

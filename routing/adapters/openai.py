@@ -9,7 +9,7 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Exchange
+from routing.adapters.base import Answer
 from routing.adapters.openai_call import AzureCall, OpenAICall, read_usage
 from routing.adapters.openai_hosts import marks_prefix
 from routing.sse import Event
@@ -134,10 +134,6 @@ class ChatExchange(OpenAICall):
         if begun and marks_prefix(self.target):
             self.client.body["messages"][-1]["prefix"] = True
         return begun
-
-    def as_chat(self) -> Exchange:
-        """Itself."""
-        return self
 
     def continuation(self) -> chat_answer.ChunkContinuation:
         """More chunks."""

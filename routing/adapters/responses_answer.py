@@ -102,7 +102,8 @@ class ResponseStream(BlockStream):
         self.events = EventWriter()
         self._draft = Draft(asked, target_model)
         self._output: list[Json] = []
-        self._item_id = self._part_kind = ""  # of what is open
+        self._item: Json = {}  # that is open
+        self._part_kind = ""
 
     def begin(self, answer_id: object, model: object) -> bytes:  # noqa: ARG002 (ours says whose it is)
         """`response.created`, `response.in_progress`."""
@@ -112,24 +113,23 @@ class ResponseStream(BlockStream):
 
     def opened(self, block: Block) -> bytes:
         """The item begins, and with it its only part."""
-        item = item_of(block, self._draft.token, "in_progress")
-        self._item_id = item["id"]
+        item = self._item = item_of(block, self._draft.token, "in_progress")
         output = self.events.item_opened(block.number, item)
         if block.kind is BlockKind.CALL:
             return output
         part = part_of(block.kind, "")
         self._part_kind = part["type"]
-        return output + self.events.part_opened(block.number, self._item_id, part)
+        return output + self.events.part_opened(block.number, item["id"], part)
 
     def said(self, block: Block, piece: str) -> bytes:
         """A delta."""
         if block.kind is BlockKind.CALL:
-            return self.events.arguments_said(block.number, self._item_id, piece)
-        return self.events.part_said(block.number, self._item_id, self._part_kind, piece)
+            return self.events.arguments_said(block.number, self._item["id"], piece)
+        return self.events.part_said(block.number, self._item["id"], self._part_kind, piece)
 
     def closed(self, block: Block) -> bytes:
         """What was said as a whole, and the item with it."""
-        item = item_of(block, self._draft.token, _status(self.finish_reason))
+        item = {**self._item, **item_of(block, self._draft.token, _status(self.finish_reason)), "id": self._item["id"]}
         self._output.append(item)
         if block.kind is BlockKind.CALL:
             done = self.events.arguments_done(block.number, item)

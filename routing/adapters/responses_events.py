@@ -77,7 +77,13 @@ class EventWriter:
         events = PARTS[part["type"]]
         at = {"item_id": item_id, "output_index": index, events.place: number}
         whole = {**at, events.member: part[events.member], **events.more}
-        return self.event(f"{events.said}.done", whole) + self.event(f"{events.frame}.done", {**at, "part": part})
+        return self.event(f"{events.said}.done", whole) + self.part_left(index, item_id, part, number)
+
+    def part_left(self, index: int, item_id: str, part: Json, number: int = 0) -> bytes:
+        """A part whose text was told to be complete is left."""
+        events = PARTS[part["type"]]
+        at = {"item_id": item_id, "output_index": index, events.place: number}
+        return self.event(f"{events.frame}.done", {**at, "part": part})
 
     def arguments_said(self, index: int, item_id: str, piece: str) -> bytes:
         """A piece of a call's arguments."""

@@ -101,10 +101,6 @@ class TranslatedExchange(Exchange):
             )
         return self._writer
 
-    def as_chat(self) -> Exchange:
-        """Itself."""
-        return self
-
     def continuation(self) -> chat_answer.ChunkContinuation | None:
         """More chunks."""
         if self._writer is None:

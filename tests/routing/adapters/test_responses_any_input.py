@@ -6,7 +6,10 @@ import random
 
 import pytest
 
-from routing.adapters.base import Answer
+from routing.adapters.base import Answer, Exchange, Usage
+from routing.adapters.chat_answer import chunk_data
+from routing.adapters.sent import Sent
+from routing.adapters.translation import NOT_AS_DESCRIBED
 from routing.errors import GatewayError
 from tests.routing.adapters.conversations import Json
 from tests.routing.adapters.exchanges import fed
@@ -16,6 +19,8 @@ from tests.routing.adapters.test_openai import chunk
 from tests.routing.adapters.test_responses_answers import CALL, completion
 from tests.routing.adapters.test_responses_native import FUNCTION, MESSAGE, SEARCH, THOUGHT, response
 from tests.routing.adapters.test_responses_requests import INPUTS, TOOL
+from tests.routing.engine.dying import THOUGHT as WORDLESS
+from tests.routing.engine.dying import response_events
 
 FORMATS = ["openai", "azure", "anthropic", "gemini"]
 MORE: Json = {
@@ -78,6 +83,33 @@ def test_spoiled_events_are_taken_or_dropped(format_: str, stream: list[Json]) -
     for _ in range(ROUNDS):
         asked = asking(format_, stream=True)
         asked.request()
-        documents = spoiled(stream, chance)
-        fed(asked, b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in documents))
+        fed(asked, told(spoiled(stream, chance)))
         asked.end()
+
+
+def told(documents: list[Json]) -> bytes:
+    return b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in documents)
+
+
+def test_spoiled_streams_are_continued_or_not() -> None:
+    chance = random.Random(4)
+    continued = 0
+    whole = [json.loads(event.partition(b"data: ")[2]) for event in response_events("a", "b", before=(WORDLESS,))]
+    for _ in range(ROUNDS):
+        begun, other = asking("azure", stream=True), asking("azure", stream=True).as_chat()
+        begun.sent = Sent()
+        fed(begun, told(spoiled(whole[: chance.randint(1, len(whole) - 1)], chance)))
+        chunks = fed(other, told(spoiled(whole, chance)))
+        if begun.sent.only_text:
+            assert b"response.completed" in gone_on(begun, chunks)
+            continued += 1
+    assert continued
+
+
+def gone_on(begun: Exchange, chunks: bytes) -> bytes:
+    stream = begun.continuation()
+    assert stream is not None
+    for data in chunk_data(chunks):
+        with contextlib.suppress(*NOT_AS_DESCRIBED):
+            stream.take(json.loads(data))
+    return stream.end(Usage())

@@ -1,8 +1,12 @@
 """Streams that die after `Hello wor`, what may follow, and what the client then has."""
 
-from routing.table import ModelFacts
+from itertools import count
+from typing import Any
 
-from .harness import DONE, ROLE, Answer, Break, Gateway, Hang, Reply, chat, chunk, event, typed_event
+from routing.table import ModelFacts
+from tests.routing.adapters.responses import read_events
+
+from .harness import DONE, ROLE, Answer, Break, Gateway, Hang, Json, Reply, chat, chunk, event, typed_event
 from .harness import streaming as stream_of
 
 STREAM = chat(stream=True)
@@ -59,13 +63,89 @@ def openai(*pieces: str, ends: bool = True) -> Reply:
     return stream_of(ROLE, *map(chunk, pieces), *((chunk(finish="stop"), DONE) if ends else (Break(),)))
 
 
-FORMATS = {"openai": openai, "anthropic": claude, "gemini": gemini}
-PATHS = {"chat": "/v1/chat/completions", "messages": "/v1/messages"}
+HEAD: Json = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 7,
+    "model": "gpt-5",
+    "error": None,
+    "store": True,
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+}
+THOUGHT: Json = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
+MESSAGE: Json = {"type": "message", "id": "msg_1", "role": "assistant", "phase": "final_answer"}
+USED: Json = {
+    "input_tokens": 5,
+    "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+    "output_tokens": 2,
+    "output_tokens_details": {"reasoning_tokens": 0},
+    "total_tokens": 7,
+}
+
+
+def text_part(text: str = "") -> Json:
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def response_events(*pieces: str, before: tuple[Json, ...] = ()) -> list[bytes]:
+    """Of a response that its provider has: items that come whole, and then a message."""
+    started = {**HEAD, "status": "in_progress", "output": [], "completed_at": None}
+    message = {**MESSAGE, "status": "completed", "content": [text_part("".join(pieces))]}
+    at = {"item_id": "msg_1", "output_index": len(before), "content_index": 0}
+    documents: list[tuple[str, Json]] = [
+        ("created", {"response": started}),
+        ("in_progress", {"response": started}),
+        *(
+            (f"output_item.{what}", {"output_index": index, "item": item})
+            for index, item in enumerate(before)
+            for what in ("added", "done")
+        ),
+        (
+            "output_item.added",
+            {"output_index": len(before), "item": message | {"status": "in_progress", "content": []}},
+        ),
+        ("content_part.added", {**at, "part": text_part()}),
+        *(("output_text.delta", {**at, "delta": piece, "logprobs": []}) for piece in pieces),
+        ("output_text.done", {**at, "text": "".join(pieces), "logprobs": []}),
+        ("content_part.done", {**at, "part": text_part("".join(pieces))}),
+        ("output_item.done", {"output_index": len(before), "item": message}),
+    ]
+    whole = {**started, "status": "completed", "output": [*before, message], "usage": USED, "completed_at": 9}
+    documents.append(("completed", {"response": whole}))
+    numbers = count()
+    return [typed_event(f"response.{kind}", **members, sequence_number=next(numbers)) for kind, members in documents]
+
+
+def native(*pieces: str, ends: bool = True, before: tuple[Json, ...] = ()) -> Reply:
+    events = response_events(*pieces, before=before)
+    return stream_of(*events) if ends else stream_of(*events[: len(events) - 4], Break())
+
+
+FORMATS = {"openai": openai, "azure": openai, "anthropic": claude, "gemini": gemini}
+PATHS = {"chat": "/v1/chat/completions", "messages": "/v1/messages", "responses": "/v1/responses"}
+
+
+def streamed(client: str, format_: str, *pieces: str, ends: bool = True) -> Reply:
+    """What a provider of a format says where this client asks."""
+    speaks = native if (client, format_) == ("responses", "azure") else FORMATS[format_]
+    return speaks(*pieces, ends=ends)
+
+
+def asked_by(client: str, **members: Any) -> Json:
+    """A request for a stream."""
+    if client == "responses":
+        return {"model": "model", "input": "ping", "stream": True} | members
+    return chat(stream=True, max_tokens=99, **members)
 
 
 def text_of(answer: Answer, client: str) -> str:
+    """The text of a stream that is as it should be."""
     if client == "chat":
         return answer.text
+    if client == "responses":
+        return response_text(answer)
     events = answer.events
     kinds = [one["type"] for one in events]
     for once in ("message_start", "content_block_start", "content_block_stop", "message_delta"):
@@ -73,3 +153,19 @@ def text_of(answer: Answer, client: str) -> str:
     assert (kinds[-1], events[-2]["delta"]["stop_reason"]) == ("message_stop", "end_turn")
     assert {one["index"] for one in events if "index" in one} == {0}
     return "".join(one["delta"].get("text", "") for one in events if one["type"] == "content_block_delta")
+
+
+def response_text(answer: Answer) -> str:
+    """Of a response's one message, which everything that was told of it agrees on."""
+    events = read_events(answer.body)
+    kinds = [one["type"].removeprefix("response.") for one in events]
+    for once in ("created", "output_item.added", "content_part.added", "output_text.done", "content_part.done"):
+        assert kinds.count(once) == 1
+    text = "".join(one["delta"] for one in events if one["type"] == "response.output_text.delta")
+    *_, said, left, closed, last = events
+    [item] = last["response"]["output"]
+    assert (last["type"], closed["item"], left["part"]) == ("response.completed", item, item["content"][0])
+    assert (said["text"], left["part"]["text"], item["status"]) == (text, text, "completed")
+    assert {one["item_id"] for one in events if "item_id" in one} == {item["id"]}
+    assert {one["response"]["id"] for one in events if "response" in one} == {last["response"]["id"]}
+    return text

@@ -20,8 +20,8 @@ from routing.rescue import DIVERGED, RescueExchange
 from routing.sse import EventReader
 from routing.table import Connection, ModelFacts, Provider
 
-from .dying import FORMATS, PATHS, text_of
-from .harness import Answer, chat
+from .dying import FORMATS, PATHS, asked_by, streamed, text_of
+from .harness import Answer
 
 DIED = Failure(kind=Kind.TRANSIENT)
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
@@ -37,7 +37,7 @@ def pieces_of(text: str, places: Sequence[int]) -> list[str]:
 
 def pair(client: str, format_: str, *, prefill: bool = False) -> Exchange:
     dialect = DIALECTS[PATHS[client]]
-    request = dialect.parse(json.dumps(chat(stream=True, max_tokens=99)).encode(), {})
+    request = dialect.parse(json.dumps(asked_by(client)).encode(), {})
     connection = Connection("p", "main", "https://p.invalid/v1", api_key="k")
     return dialect.pair(
         request,
@@ -89,9 +89,9 @@ def test_the_same_text_is_heard_once(
 ) -> None:
     begun = pair(client, first)
     begun.sent = Sent()
-    heard = played(begun, FORMATS[first](*pieces_of(text[:died_at], places), ends=False).stream, split)
+    heard = played(begun, streamed(client, first, *pieces_of(text[:died_at], places), ends=False).stream, split)
     rescue = continued(begun, pair(client, second))
-    heard += played(rescue, FORMATS[second](*pieces_of(text, places)).stream, split)
+    heard += played(rescue, streamed(client, second, *pieces_of(text, places)).stream, split)
     assert (rescue.error, rescue.finished) == (None, True)
     assert text_of(answer_of(heard + rescue.end()), client) == text
 
@@ -99,11 +99,11 @@ def test_the_same_text_is_heard_once(
 @settings(deadline=None)
 @given(client=clients, second=formats, text=texts, other=texts, places=cuts)
 def test_another_text_is_not_heard(client: str, second: str, text: str, other: str, places: list[int]) -> None:
-    begun = pair(client, "openai")
+    begun = pair(client, "azure")
     begun.sent = Sent()
-    heard = played(begun, FORMATS["openai"](text, ends=False).stream, 999)
+    heard = played(begun, streamed(client, "azure", text, ends=False).stream, 999)
     rescue = continued(begun, pair(client, second))
-    more = played(rescue, FORMATS[second](*pieces_of(other, places)).stream, 999)
+    more = played(rescue, streamed(client, second, *pieces_of(other, places)).stream, 999)
     if other.startswith(text):
         assert text_of(answer_of(heard + more + rescue.end()), client) == other
     else:
@@ -117,11 +117,11 @@ def test_a_model_that_goes_on_is_heard_whole(
 ) -> None:
     text = f"Once upon a time there {text}."
     sent = text[: min(22 + died_at, len(text) - 1)]
-    begun = pair(client, "openai")
+    begun = pair(client, "azure")
     begun.sent = Sent()
-    heard = played(begun, FORMATS["openai"](sent, ends=False).stream, 999)
+    heard = played(begun, streamed(client, "azure", sent, ends=False).stream, 999)
     rescue = continued(begun, pair(client, second, prefill=True))
     rest = text.removeprefix(sent.rstrip())
-    heard += played(rescue, FORMATS[second](*pieces_of(rest, places)).stream, 999)
+    heard += played(rescue, streamed(client, second, *pieces_of(rest, places)).stream, 999)
     assert rescue.error is None
     assert text_of(answer_of(heard + rescue.end()), client) == text
