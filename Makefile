@@ -60,7 +60,7 @@ migrations:
 services:
 	@test -n "$(PG_TEST_URL)" -a -n "$(REDIS_TEST_URL)" || { echo "set PG_TEST_URL and REDIS_TEST_URL, or run .ci/run"; exit 1; }
 	TEST_DATABASE_URL=$(PG_TEST_URL) $(TEST) tests/resilience tests/routing -m "not services and not browser"
-	$(BIN)/pytest -m "services or browser"
+	$(TEST) -m "services or browser"
 
 # after a change of pyproject.toml
 constraints: setup-dev
