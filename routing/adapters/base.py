@@ -182,7 +182,8 @@ class Exchange(ABC):
         except orjson.JSONDecodeError:
             what = "but the body is not JSON" if body else "without a body"
             return Failure(kind=Kind.TRANSIENT, message=f"status 200 {what}")
-        return document if find_error(self.error_format, document) is None else self.classify(document, headers)
+        error = find_error(self.error_format, document)
+        return document if error is None else self.classify(error, headers)
 
     @abstractmethod
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:

@@ -84,9 +84,9 @@ class ChatExchange(OpenAICall):
         if not isinstance(chunk, dict):
             self.dropped += 1
             return b""
-        suspicious = "choices" not in chunk or "error" in chunk
-        if suspicious and find_error(self.error_format, chunk) is not None:
-            self.error = self.classify(chunk, {})
+        suspicious = "choices" not in chunk or b'"error"' in event.data  # as a member, or as a finish reason
+        if suspicious and (error := find_error(self.error_format, chunk)) is not None:
+            self.error = self.classify(error, {})
             return b""
         return self._take(chunk, event.raw)
 

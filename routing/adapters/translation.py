@@ -74,8 +74,8 @@ class TranslatedExchange(Exchange):
         except orjson.JSONDecodeError:
             self.dropped += 1
             return b""
-        if find_error(self.error_format, document) is not None:
-            self.error = self.classify(document, {})
+        if (error := find_error(self.error_format, document)) is not None:
+            self.error = self.classify(error, {})
             return b""
         try:
             return self.take(document)

@@ -96,3 +96,31 @@ def test_an_error_in_a_200_is_classified() -> None:
     fed(asked, b"data: " + body + b"\n\n")
     assert asked.error is not None
     assert asked.error.kind is Kind.RATE_LIMIT
+
+
+@pytest.mark.parametrize("finish", ["error", "stop", None])
+def test_an_error_inside_a_choice_is_classified_by_what_it_says(finish: str | None) -> None:
+    failed = {"index": 0, "finish_reason": finish, "error": {"code": 429, "message": "the host is busy"}}
+    result = exchange("openai").unary(json.dumps({**COMPLETION, "choices": [failed]}).encode(), {})
+    assert isinstance(result, Failure)
+    assert (result.kind, result.message) == (Kind.RATE_LIMIT, "the host is busy")
+    asked = exchange("openai", stream=True)
+    fed(asked, events(chunk(content="a"), {**chunk(), "choices": [{**failed, "delta": {}}]}))
+    assert asked.error is not None
+    assert (asked.error.kind, asked.error.message) == (Kind.RATE_LIMIT, "the host is busy")
+
+
+@pytest.mark.parametrize("before", [[], [chunk(content="half an")]])
+def test_a_finish_reason_of_error_is_no_end(before: list[Json]) -> None:
+    asked = exchange("openai", stream=True)
+    fed(asked, events(*before, chunk(finish="error")))
+    assert asked.error is not None
+    assert asked.error.kind is Kind.TRANSIENT
+    assert not asked.finished
+
+
+def test_an_answer_may_name_errors() -> None:
+    asked = exchange("openai", stream=True)
+    heard = hear(fed(asked, events(chunk(content='"finish_reason": "error"', error=None), chunk(finish="stop"))))
+    assert asked.finished
+    assert heard.text() == '"finish_reason": "error"'
