@@ -17,7 +17,7 @@ SKIPPED_BECAUSE = {
     "concurrency": "at its concurrency limit",
 }
 BREAKER_SHUT = (RefusalReason.BREAKER_OPEN, RefusalReason.BREAKER_HALF_OPEN, RefusalReason.FORCED_OPEN)
-PROBE_SOON = 1.0  # s; a probe is under way, and its end not known
+SOON = 1.0  # s; a place frees as soon as a request or probe under way ends, and when that is nobody knows
 
 
 def callers_mistake(failure: Failure) -> GatewayError:
@@ -67,8 +67,8 @@ def exhausted(job: Job) -> GatewayError:
 def _nothing_sent(job: Job) -> GatewayError:
     reasons = {refusal.reason for _, refusal in job.journal.skips} - {RefusalReason.DISABLED}
     soonest = job.journal.soonest
-    if soonest is None and RefusalReason.BREAKER_HALF_OPEN in reasons:
-        soonest = PROBE_SOON
+    if RefusalReason.CONCURRENCY in reasons or (soonest is None and RefusalReason.BREAKER_HALF_OPEN in reasons):
+        soonest = SOON if soonest is None else min(soonest, SOON)
     if job.route.direct and reasons and reasons <= set(BREAKER_SHUT):
         status, code = 503, "provider_circuit_open"
         message = f"The circuit of provider {job.route.entries[0].provider.slug} is open: {_story(job)}."

@@ -255,6 +255,22 @@ async def test_a_full_connection_is_passed_over_and_not_blamed(gateway: Gateway)
     assert (await gateway.ask()).served_by == "a"
 
 
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_client_is_told_when_a_full_connection_is_worth_another_try(gateway: Gateway, stream: bool) -> None:
+    release = asyncio.Event()
+    narrow = Connection("a", "main", "http://a.invalid/v1", api_key="k", max_concurrency=1)
+    gateway.provider("a", Reply(gate=release), connections=[narrow])
+    gateway.provider("b", failing(429, retry_after="60"))
+    assert (await gateway.ask(chat(model="b/m"))).status == 429
+    waiting = gateway.begin()
+    await gateway.providers["a"].called.wait()
+    answer = await gateway.ask(chat(stream=stream))
+    assert (answer.status, answer.error["code"]) == (503, "no_target_available")
+    assert answer.headers["retry-after"] == "1"
+    release.set()
+    await waiting.answer()
+
+
 async def test_a_hundred_requests_at_retry_at_make_one_probe(gateway: Gateway) -> None:
     probe = asyncio.Event()
     primary = gateway.provider("a", *[failing(500)] * 5, Reply(gate=probe))
