@@ -28,6 +28,7 @@ class ChatExchange(OpenAICall):
         self._open_choices = self.client.choices
         self._seen_choices: set[int] = set()
         self._first: dict[str, Any] = {}  # chunk of the stream
+        self._owes_usage = self.client.stream and self.client.wants_usage
 
     def body(self) -> dict[str, Any]:
         """A fresh body for this target, asking for usage in a stream; members we do not know pass untouched."""
@@ -91,13 +92,13 @@ class ChatExchange(OpenAICall):
         return self._take(chunk, event.raw)
 
     def _take(self, chunk: dict[str, Any], raw: bytes) -> bytes:
-        usage = chunk.get("usage")
-        if usage:
-            self.usage = read_usage(usage, "prompt", "completion")
         choices = chunk.get("choices")
+        if usage := _usage_in(chunk, choices):
+            self.usage = read_usage(usage, "prompt", "completion")
         if not choices:
             if usage and not self.client.wants_usage:
                 return b""  # we asked for it, the client did not
+            self._owes_usage = self._owes_usage and not usage
             return raw + b"\n\n"
         self._first = self._first or chunk
         for choice in choices if isinstance(choices, list) else ():
@@ -125,8 +126,8 @@ class ChatExchange(OpenAICall):
         return chat_answer.replay(answer.body, wants_usage=self.client.wants_usage)
 
     def end(self) -> bytes:
-        """OpenAI's sentinel."""
-        return chat_answer.DONE
+        """The usage, if the client asked and the provider only told it beside a choice, and OpenAI's sentinel."""
+        return self.continuation().end(self.usage) if self._owes_usage else chat_answer.DONE
 
     def continue_from(self, text: str) -> bool:
         """The answer begun, and marked where the provider wants that."""
@@ -142,6 +143,17 @@ class ChatExchange(OpenAICall):
 
 class AzureExchange(AzureCall, ChatExchange):
     """The same at Azure."""
+
+
+def _usage_in(chunk: Mapping[str, Any], choices: Any) -> Any:
+    """Of a chunk, or of what Moonshot (in the choice) and Groq (`x_groq`) have instead."""
+    if usage := chunk.get("usage"):
+        return usage
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    for holder in (choice, chunk.get("x_groq")):
+        if isinstance(holder, dict) and (usage := holder.get("usage")):
+            return usage
+    return None
 
 
 def _says_nothing(choice: Any) -> bool:

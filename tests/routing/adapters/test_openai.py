@@ -124,3 +124,23 @@ def test_an_answer_may_name_errors() -> None:
     heard = hear(fed(asked, events(chunk(content='"finish_reason": "error"', error=None), chunk(finish="stop"))))
     assert asked.finished
     assert heard.text() == '"finish_reason": "error"'
+
+
+USED: Json = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"usage": USED},
+        {"x_groq": {"usage": USED}},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", "usage": USED}]},
+    ],
+)
+@pytest.mark.parametrize("asked_for", [True, False])
+def test_usage_told_beside_a_choice_comes_as_the_chunk_that_clients_ask_for(told: Json, asked_for: bool) -> None:
+    asked = exchange("openai", stream=True, stream_options={"include_usage": asked_for})
+    heard = hear(fed(asked, events(chunk(content="a"), chunk(finish="stop") | told)) + asked.end())
+    last = [document for document in heard.chunks if not document["choices"]]
+    assert [document["usage"]["completion_tokens"] for document in last] == ([3] if asked_for else [])
+    assert asked.usage.output_tokens == 3
