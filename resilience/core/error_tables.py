@@ -74,6 +74,7 @@ GOOGLE_CODES = (
     _code("quota reason", Kind.QUOTA_EXHAUSTED, "QUOTA_EXHAUSTED"),
     # RESOURCE_EXHAUSTED speaks of plan and billing even when a minute's quota is spent.
     _code("quota per day, in words", Kind.QUOTA_EXHAUSTED, "RESOURCE_EXHAUSTED", texts.PER_DAY),
+    _code("credits, in words", Kind.QUOTA_EXHAUSTED, "RESOURCE_EXHAUSTED", texts.CREDITS),
     _code("resource exhausted", Kind.RATE_LIMIT, "RESOURCE_EXHAUSTED"),
     _code("deadline exceeded", Kind.TIMEOUT, "DEADLINE_EXCEEDED"),
     _code("unavailable", Kind.OVERLOADED, "UNAVAILABLE"),
@@ -108,7 +109,8 @@ OPENAI_CODES = (
         """insufficient_quota billing_hard_limit_reached billing_not_active billing_error usage_limit_reached
         usage_limit_exceeded usage_not_included insufficient_balance insufficient_credits insufficient_funds
         credits_exhausted out_of_credits payment_required quota_exceeded QuotaExceeded budget_exceeded
-        exceeded_current_quota_error insufficient_user_quota spend_limit_reached ServiceQuotaExceededException""",
+        exceeded_current_quota_error insufficient_user_quota spend_limit_reached ServiceQuotaExceededException
+        Arrearage""",
     ),
     _code(
         "key",
@@ -124,7 +126,7 @@ OPENAI_CODES = (
         """model_not_found model_not_available model_unavailable model_not_supported unsupported_model unknown_model
         invalid_model model_deprecated model_decommissioned model_terms_required model_permission_blocked_org
         model_permission_blocked_project DeploymentNotFound deployment_not_found ModelNotFound
-        resource_not_found_error""",
+        resource_not_found_error OperationNotSupported Model.AccessDenied AccessDenied.Unpurchased""",
     ),
     _code(
         "overloaded",
@@ -132,8 +134,9 @@ OPENAI_CODES = (
         """overloaded overloaded_error engine_overloaded engine_overloaded_error server_overloaded model_overloaded
         slow_down server_is_overloaded queue_exceeded NoCapacity no_capacity ModelNotReadyException""",
     ),
-    # A request that exceeds a minute's tokens by itself never fits: 413, whatever its code says.
+    # A request that exceeds a minute's tokens by itself never fits: 413, whatever its code says; OpenAI says it with 429.
     _status(Kind.CONTEXT_LENGTH, 413),
+    _code("request too large, in words", Kind.CONTEXT_LENGTH, "rate_limit_exceeded", texts.REQUEST_TOO_LARGE),
     _code(
         "rate limit",
         Kind.RATE_LIMIT,
@@ -156,7 +159,7 @@ TEXTS = (
     _text("rate text", Kind.RATE_LIMIT, {429}, texts.SHORT_RATE),
     _text("metric per day", Kind.QUOTA_EXHAUSTED, {429}, texts.METRIC_PER_DAY),
     _text("metric", Kind.RATE_LIMIT, {429}, texts.METRIC),
-    _text("quota text", Kind.QUOTA_EXHAUSTED, {400, 403, 429}, texts.QUOTA),
+    _text("quota text", Kind.QUOTA_EXHAUSTED, {400, 403, 412, 422, 429}, texts.QUOTA),
     _text("key text", Kind.AUTH, {400}, texts.KEY),
     _text("context text", Kind.CONTEXT_LENGTH, {400, 422}, texts.CONTEXT),
     _text("filter text", Kind.CONTENT_FILTER, {400, 403, 422}, texts.FILTER),
@@ -167,7 +170,8 @@ TEXTS = (
 )
 
 STATUSES = (
-    # A page comes from a front proxy or a wrong address: it speaks neither of our key nor of the model.
+    # A page comes from a front proxy or a wrong address: it speaks neither of the model nor, unless it says so, of our key.
+    Row("key text", Kind.AUTH, statuses=frozenset({403}), text=texts.KEY, page=True),
     Row("page", Kind.TRANSIENT, statuses=frozenset({403, 404, 410}), page=True),
     _status(Kind.INVALID_REQUEST, 400, 409, 415, 422),
     _status(Kind.AUTH, 401, 403),

@@ -11,12 +11,17 @@ def _any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+_CREDITS_GONE = r"\bcredits? (?:(?:are|is|have been|has been) )?(?:exhausted|depleted|used up)"
+
+CREDITS = _any_of(_CREDITS_GONE)
+"""An empty account, where the words of a minute's limit may also speak of plan and billing."""
+
 QUOTA = _any_of(
     r"exceeded your (?:current|monthly|daily) (?:usage )?quota",
     r"credit balance is too low",
     r"\b(?:insufficient|not enough|no|negative)[ _](?:account )?(?:balance|credits?|funds|quota)\b",
     r"\b(?:out of|more|exhausted your|used (?:all|up) (?:of )?your|no remaining) (?:\w{1,20} )?credits?\b",
-    r"\bcredits? (?:(?:are|is|have been|has been) )?(?:exhausted|depleted|used up)",
+    _CREDITS_GONE,
     r"\b(?:billing|spend|spending|budget|cost|credit|key|plan) (?:hard )?limit (?:(?:has been|was) )?(?:reached|exceeded)",
     r"\b(?:reached|exceeded|hit) (?:your|the|its) (?:\w{1,20} ){0,4}(?:usage|spend|spending|billing|budget|plan) (?:hard )?limit",
     r"\busage limits? (?:(?:has been|have been|was) )?(?:reached|exceeded)",
@@ -63,16 +68,20 @@ CONTEXT = _any_of(
     r"\bexceeds? the (?:maximum|limit|max)\b[^.]{0,40}\btokens?\b",
     r"\btokens?\b.{0,60}\bexceeds?\b.{0,40}\b(?:limit|maximum|max)",
     r"too many (?:input |prompt )?tokens|too large for model",
+    r"exceed(?:s|ed)? (?:the )?model token limit|payload size exceeds",
     r"reduce (?:the length|your prompt|your message|the number of (?:input )?tokens)",
     r"max_model_len|max_new_tokens.{0,20}must be|range of input length",
 )
 """The prompt does not fit this target."""
 
+REQUEST_TOO_LARGE = _any_of(r"\brequest too large for\b")
+"""A minute's limit on tokens that one request exceeds by itself."""
+
 FILTER = _any_of(
     r"content[ _-](?:management|filter(?:ing|ed)?|polic(?:y|ies)|moderation|safety)",
     r"\b(?:flagged|blocked|rejected|refused)\b.{0,60}\b(?:moderation|safety|polic(?:y|ies)|filter|violat|inappropriate|harm)",
     r"safety (?:system|filter|setting|polic)|usage polic(?:y|ies)|responsible ai",
-    r"prohibited content|inappropriate content|content exists risk|requires moderation",
+    r"prohibited content|inappropriate content|content exists risk|requires moderation|不安全或敏感内容",
 )
 """The provider's safety system."""
 
@@ -98,7 +107,7 @@ MODEL = _any_of(
     r"\bmodels?\b[^.;!]{0,120}?\b(?:" + "|".join(_MODEL_GONE) + ")",
     r"\bmodels?\b.{0,60}\bnot exist|not a valid model|try pulling it first",
     r"\b(?:unknown|invalid|unsupported|unrecogni[sz]ed|no such|inexistent) model\b",
-    r"\b(?:no|not have|without|lacks?|denied) (?:access|permissions?) (?:to|for) (?:(?:the|this|that) )?(?:\w{1,20} )?model",
+    r"\b(?:no|not have|without|lacks?|denied) (?:access|permissions?) (?:to|for) (?:(?:access|use|call) )?(?:(?:the|this|that) )?(?:\w{1,20} )?model",
     r"\bnot (?:authori[sz]ed|allowed|permitted|entitled) to (?:access|use|call) (?:(?:the|this|that) )?(?:\w{1,20} )?model",
     r"no endpoints found|no allowed providers|no (?:available )?(?:channel|deployment)s? (?:available )?(?:for|found)",
     r"\bdeployment\b.{0,60}\b(?:does not exist|not found)",
