@@ -109,6 +109,7 @@ class RescueExchange(Exchange):
         self.usage, self.dropped, self.has_content = chat.usage, chat.dropped, chat.has_content
         if self.error is None:
             self.error, self.finished, self.closed = chat.error, chat.finished, chat.closed
+            self.tentative = chat.tentative
         return output
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:

@@ -26,7 +26,7 @@ class Event(NamedTuple):
 
 
 class EventReader:
-    """Cuts a byte stream into events; the last block without its blank line is never delivered."""
+    """Cuts a byte stream into events; a last block without its blank line is delivered by `rest` only."""
 
     __slots__ = ("_after_cr", "_buffer", "_scanned", "_started")
 
@@ -60,6 +60,13 @@ class EventReader:
         del buffer[: end + 2]
         self._scanned = max(len(buffer) - 1, 0)
         return [parse_block(block) for block in blocks if block.strip(b"\n")]
+
+    def rest(self) -> list[Event]:
+        """The last event, where the body ended without its blank line: a browser ignores it, but providers forget it."""
+        block = bytes(self._buffer).strip(b"\n")
+        self._buffer.clear()
+        self._scanned = 0
+        return [parse_block(block)] if block else []
 
     def _newlines(self, chunk: bytes) -> bytes:
         """CRLF and CR become LF, also when a CRLF is split between two chunks."""

@@ -63,19 +63,19 @@ class Relay:
         """Relay what comes in one piece; None while the stream goes on."""
         exchange = self._exchange
         chunk = await self._response.chunk()
-        if not chunk:
-            return self._ended()
-        events = self._reader.feed(chunk)
+        events = self._reader.feed(chunk) if chunk else self._reader.rest()
         output = self._take(events)
         failed = exchange.error is not None and not exchange.finished  # whoever has the whole answer need not know more
         if failed and not (self._begun or exchange.has_content):
             return exchange.error  # had it come after content in one piece, the content would be the client's
+        if not chunk and not (self._begun or exchange.finished or exchange.closed):
+            return self._ended()
         if ready := self._ready(output):
             clock.reschedule(self._loop.time() + WRITE_DEADLINE)
             await self._write(ready)
         if failed:
             return exchange.error
-        if exchange.closed or exchange.error is not None:
+        if not chunk or exchange.closed or exchange.error is not None:
             return self._ended()
         if self._begun and any(event.data is not None for event in events):
             clock.reschedule(min(self._data_by(), end_by))
@@ -93,7 +93,7 @@ class Relay:
 
     def _data_by(self) -> float:
         """When the next data must have come. What may follow a finished answer cannot draw it out by coming slowly."""
-        if not self._exchange.finished:
+        if not self._exchange.finished or self._exchange.tentative:
             return self._loop.time() + self._target.provider.timeouts.idle
         if self._complete_by is None:
             self._complete_by = self._loop.time() + TRAILING

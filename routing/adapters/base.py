@@ -107,6 +107,7 @@ class Exchange(ABC):
 
     has_content: bool = False  # the client has something to read: hold-back ends
     finished: bool = False  # every choice has its finish reason; only trailing events may follow
+    tentative: bool = False  # so far all that was said came with a finish reason: more may follow, and each time did
     closed: bool = False  # the format's last event came
     error: Failure | None = None  # the provider said in the stream that it failed
     dropped: int = 0  # undecodable events

@@ -136,7 +136,7 @@ class ComposedExchange(Exchange):
         output = self._translated(chat.feed(event))
         self.usage = chat.usage
         self.has_content, self.finished, self.closed = chat.has_content, chat.finished, chat.closed
-        self.error = chat.error
+        self.error, self.tentative = chat.error, chat.tentative
         self.dropped = chat.dropped
         if self._stream is not None and self._stream.tangled:
             self.error = TANGLED

@@ -80,8 +80,11 @@ class GeminiExchange(TranslatedExchange):
 
     def _candidate(self, candidate: dict[str, Any]) -> bytes:
         index = candidate.get("index", 0)
-        output = b"".join([self._delta(piece, index) for piece in pieces(candidate)])
         reason = candidate.get("finishReason")
+        undecided = self.tentative or not self.has_content
+        output = b"".join([self._delta(piece, index) for piece in pieces(candidate)])
+        if output and undecided:
+            self.tentative = reason not in UNSPECIFIED
         if reason in UNSPECIFIED or index in self._reasons:
             return output
         if reason in BROKEN:
@@ -97,6 +100,7 @@ class GeminiExchange(TranslatedExchange):
         number = self._calls.get(index, 0)
         call = with_id(piece.call, self._answer_id, index, number)
         self._calls[index] = number + 1
+        self._reasons.pop(index, None)  # a call after what looked like the end: the reason is another then
         self.has_content = True
         return writer.delta({"tool_calls": [{"index": number, **call}]}, index)
 

@@ -109,8 +109,9 @@ class ChatExchange(OpenAICall):
         if not isinstance(choice, dict):
             return
         delta = choice.get("delta")
-        if not self.has_content and isinstance(delta, dict):
-            self.has_content = any(delta.get(name) for name in CONTENT)
+        if isinstance(delta, dict) and (self.tentative or not self.has_content) and any(map(delta.get, CONTENT)):
+            self.has_content = True
+            self.tentative = bool(choice.get("finish_reason"))
         if self.sent is not None and isinstance(delta, dict):
             self.sent.take(delta)
         if choice.get("finish_reason"):

@@ -41,6 +41,25 @@ def test_events_are_cut_by_the_rules_wherever_the_bytes_are_split(stream: bytes,
     assert read(*(piece for byte in stream for piece in (bytes([byte]), b""))) == data
 
 
+@pytest.mark.parametrize(
+    ("stream", "data"),
+    [
+        (b"", []),
+        (b"\n\n", []),
+        (b"data: a\n\n", []),
+        (b"data: a\n\ndata: b", [b"b"]),
+        (b"data: a\n", [b"a"]),
+        (b"data: a\r", [b"a"]),
+        (b"event: x\ndata: a\ndata: b", [b"a\nb"]),
+    ],
+)
+def test_what_stands_at_the_end_without_a_blank_line_is_told_apart(stream: bytes, data: list[bytes]) -> None:
+    reader = EventReader()
+    reader.feed(stream)
+    assert [event.data for event in reader.rest()] == data
+    assert not reader.rest()
+
+
 def test_the_name_of_an_event_is_read() -> None:
     [event] = EventReader().feed(b"event: message_start\ndata: {}\n\n")
     assert event == Event(b"event: message_start\ndata: {}", b"{}", b"message_start")

@@ -184,3 +184,9 @@ def test_what_cannot_be_decoded_is_dropped_and_counted() -> None:
     raw = fed(asked, [*broken, events(*HELLO)])
     assert hear(raw).text() == "Hello"
     assert asked.dropped == 3
+
+
+def test_a_call_after_what_looked_like_the_end_is_the_reason() -> None:
+    heard = stream(said("Let me look.", finish="STOP"), event(piece(CALL, finish="STOP")))
+    assert len(heard.tool_calls) == 1
+    assert heard.finish_reasons[-1] == (0, "tool_calls")

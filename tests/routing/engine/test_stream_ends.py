@@ -97,3 +97,41 @@ async def test_an_idle_provider_after_its_finish_reason_has_answered(
     answer = await gateway.ask(STREAM)
     assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
     assert gateway.breaker("a").failure_count == 0
+
+
+@pytest.mark.parametrize("format_", ["openai", "gemini"])
+async def test_an_answer_whose_every_piece_has_a_finish_reason_is_not_cut(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch, format_: str
+) -> None:
+    monkeypatch.setattr(streaming, "TRAILING", 0.0)
+
+    def piece(text: str) -> bytes:
+        if format_ == "openai":
+            return chunk(text, finish="stop")
+        return event({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]})
+
+    class Slow(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for text in ("Hel", "lo ", "you"):
+                yield piece(text)
+                await asyncio.sleep(0.02)
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=Slow(), request=request)
+
+    monkeypatch.setattr(gateway.provider("a", format=format_), "handle_async_request", answer)
+    assert (await gateway.ask(STREAM)).text == "Hello you"
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+async def test_a_last_event_without_its_blank_line_counts(gateway: Gateway, end: bytes) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hello"), FINISH.rstrip() + end))
+    answer = await gateway.ask(STREAM)
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+    assert gateway.records[0].outcome == "answered"
+
+
+async def test_content_in_a_half_event_is_not_begun_with(gateway: Gateway) -> None:
+    gateway.provider("a", stream_of(ROLE, chunk("Hello").rstrip()))
+    gateway.provider("b", stream_of(ROLE, chunk("from b"), FINISH, DONE))
+    assert (await gateway.ask(STREAM)).text == "from b"
