@@ -110,7 +110,7 @@ OPENAI_CODES = (
         usage_limit_exceeded usage_not_included insufficient_balance insufficient_credits insufficient_funds
         credits_exhausted out_of_credits payment_required quota_exceeded QuotaExceeded budget_exceeded
         exceeded_current_quota_error insufficient_user_quota spend_limit_reached ServiceQuotaExceededException
-        Arrearage""",
+        Arrearage pre_consume_token_quota_failed""",
     ),
     _code(
         "key",
@@ -123,8 +123,8 @@ OPENAI_CODES = (
     _code(
         "model",
         Kind.MODEL_UNAVAILABLE,
-        """model_not_found model_not_available model_unavailable model_not_supported unsupported_model unknown_model
-        invalid_model model_deprecated model_decommissioned model_terms_required model_permission_blocked_org
+        """model_not_found model_not_available model_unavailable unavailable_model model_not_supported
+        unsupported_model unknown_model invalid_model model_deprecated model_decommissioned model_terms_required model_permission_blocked_org
         model_permission_blocked_project DeploymentNotFound deployment_not_found ModelNotFound
         resource_not_found_error OperationNotSupported Model.AccessDenied AccessDenied.Unpurchased""",
     ),
@@ -163,6 +163,7 @@ TEXTS = (
     _text("key text", Kind.AUTH, {400}, texts.KEY),
     _text("context text", Kind.CONTEXT_LENGTH, {400, 422}, texts.CONTEXT),
     _text("filter text", Kind.CONTENT_FILTER, {400, 403, 422}, texts.FILTER),
+    _text("crash text", Kind.TRANSIENT, {400}, texts.CRASH),
     _text("capability text", Kind.INVALID_REQUEST, {400, 404, 422}, texts.CAPABILITY),
     _text("stored text", Kind.INVALID_REQUEST, {400, 404}, texts.STORED),
     _text("model text", Kind.MODEL_UNAVAILABLE, {400, 403, 404, 422}, texts.MODEL),

@@ -26,6 +26,8 @@ QUOTA = _any_of(
     r"\b(?:reached|exceeded|hit) (?:your|the|its) (?:\w{1,20} ){0,4}(?:usage|spend|spending|billing|budget|plan) (?:hard )?limit",
     r"\busage limits? (?:(?:has been|have been|was) )?(?:reached|exceeded)",
     r"\bbudget (?:has been )?exceeded",
+    r"n[o']t have any credits|\bexceeded your (?:\w{1,20} ){0,2}credits\b|\bbalance is (?:insufficient|too low)",
+    r"\bfree tier\b.{0,40}\bexhausted|\bcalls? ?/ ?(?:day|week|month)\b|out of call volume quota",
     r"\b(?:daily|weekly|monthly)[ _](?:\w{1,20}[ _])?(?:quota|limit|allocation|allowance)",
     r"\b(?:requests|tokens|quota|limit|calls|messages)[ _-]per[ _-](?:day|week|month)\b",
     r"free-models-per-day",
@@ -33,7 +35,7 @@ QUOTA = _any_of(
     r"payment required",
     r"\b(?:check|update|suspended)\b.{0,60}\bbilling\b",
     r"enable billing|billing (?:is not active|is disabled|not enabled)",
-    r"余额不足|额度不足|欠费",
+    r"余额不足|额度不足|额度已用尽|使用上限|欠费",
 )
 """An empty account, a spent budget or quota."""
 
@@ -56,7 +58,7 @@ KEY = _any_of(
     r"\b(?:invalid|incorrect|wrong|bad|expired|revoked|missing|unknown|no|malformed)\b.{0,20}" + _KEY,
     r"\b(?:organization|account|workspace|project|key) (?:has been|is|was) (?:\w{1,20} )?(?:disabled|deactivated|suspended|restricted|banned)",
     r"user location is not supported|\b(?:country|region|territory)\b.{0,30}\bnot supported",
-    r"\bunauthori[sz]ed\b|authentication (?:failed|required)",
+    r"\bunauthori[sz]ed\b|authentication (?:failed|required)|\bcredential is only authori[sz]ed\b",
 )
 """Our key, our account, or the place we call from is rejected."""
 
@@ -70,7 +72,7 @@ CONTEXT = _any_of(
     r"too many (?:input |prompt )?tokens|too large for model",
     r"exceed(?:s|ed)? (?:the )?model token limit|payload size exceeds",
     r"reduce (?:the length|your prompt|your message|the number of (?:input )?tokens)",
-    r"max_model_len|max_new_tokens.{0,20}must be|range of input length",
+    r"context ?window ?exceeded|max_seq_len|max_model_len|max_new_tokens.{0,20}must be|range of input length",
 )
 """The prompt does not fit this target."""
 
@@ -106,12 +108,16 @@ _MODEL_GONE = (
 MODEL = _any_of(
     r"\bmodels?\b[^.;!]{0,120}?\b(?:" + "|".join(_MODEL_GONE) + ")",
     r"\bmodels?\b.{0,60}\bnot exist|not a valid model|try pulling it first",
-    r"\b(?:unknown|invalid|unsupported|unrecogni[sz]ed|no such|inexistent) model\b",
+    r"\b(?:unknown|invalid|unsupported|unavailable|unrecogni[sz]ed|no such|inexistent) model\b",
+    r"\bmodel (?:disabled|not supported)\b|\bnot available (?:on|in|for|with) your (?:\w{1,20} )?(?:plan|subscription|tier)\b",
     r"\b(?:no|not have|without|lacks?|denied) (?:access|permissions?) (?:to|for) (?:(?:access|use|call) )?(?:(?:the|this|that) )?(?:\w{1,20} )?model",
     r"\bnot (?:authori[sz]ed|allowed|permitted|entitled) to (?:access|use|call) (?:(?:the|this|that) )?(?:\w{1,20} )?model",
     r"no endpoints found|no allowed providers|no (?:available )?(?:channel|deployment)s? (?:available )?(?:for|found)",
     r"\bdeployment\b.{0,60}\b(?:does not exist|not found)",
 )
 """This model is not there, or not in the plan."""
+
+CRASH = _any_of(r"\bmodel (?:has )?(?:crashed|unloaded)\b")
+"""A local server's model is gone for the moment."""
 
 RATE = _any_of(r"\brate[ _-]?limit", r"too many requests", r"\bthrottl", r"requests? per (?:minute|second|min|hour)\b")
