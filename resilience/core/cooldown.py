@@ -69,13 +69,9 @@ def cooldown_for(config: CooldownConfig, failure: Failure, level: int) -> tuple[
     """How long a failure cools its connection (zero: not at all), and where that time comes from."""
     if failure.cooldown is not None:
         return min(failure.cooldown, config.max_cooldown), f"rule {failure.rule}".rstrip()
-    effect = failure.effects.cooldown
-    if effect is CooldownEffect.NEVER:
-        return timedelta(0), ""
-    if failure.hint is not None:
+    if failure.hint is not None and failure.effects.cooldown is not CooldownEffect.NEVER:
         return min(failure.hint.duration, config.max_cooldown), failure.hint.source
-    if effect is CooldownEffect.HINT_ONLY:
-        return timedelta(0), ""
+    # Kinds that cool for a hint only, or never, have no time here unless the operator gave them one.
     cap = config.max_cooldown
     if failure.kind is Kind.RATE_LIMIT:
         cap = min(cap, UNHINTED_RATE_LIMIT_CAP)

@@ -63,6 +63,15 @@ def test_an_operators_rule_sets_the_time() -> None:
     assert left(started(failure)) == 33
 
 
+@pytest.mark.parametrize("kind", [Kind.TRANSIENT, Kind.OVERLOADED, Kind.TIMEOUT])
+def test_kinds_that_cool_for_a_hint_only_or_never_do_so_for_as_long_as_the_operator_says(kind: Kind) -> None:
+    config = CooldownConfig({kind: timedelta(seconds=5)})
+    first = started(Failure(kind), config=config)
+    assert (left(first), first.source) == (5, "configuration")
+    assert left(started(Failure(kind), NOW + timedelta(seconds=6), first, config), NOW + timedelta(seconds=6)) == 10
+    assert left(started(hinted(45, kind), config=config)) == (5 if kind is Kind.TIMEOUT else 45)
+
+
 def test_a_cooldown_of_zero_is_none() -> None:
     config = CooldownConfig(by_kind={Kind.RATE_LIMIT: timedelta(0)})
     assert started(Failure(Kind.RATE_LIMIT), config=config) is FRESH
