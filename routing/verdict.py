@@ -17,6 +17,7 @@ SKIPPED_BECAUSE = {
     "concurrency": "at its concurrency limit",
 }
 BREAKER_SHUT = (RefusalReason.BREAKER_OPEN, RefusalReason.BREAKER_HALF_OPEN, RefusalReason.FORCED_OPEN)
+SHUT_BY_OTHERS = (RefusalReason.CONCURRENCY, RefusalReason.BREAKER_HALF_OPEN)
 SOON = 1.0  # s; a place frees as soon as a request or probe under way ends, and when that is nobody knows
 
 
@@ -67,7 +68,7 @@ def exhausted(job: Job) -> GatewayError:
 def _nothing_sent(job: Job) -> GatewayError:
     reasons = {refusal.reason for _, refusal in job.journal.skips} - {RefusalReason.DISABLED}
     soonest = job.journal.soonest
-    if RefusalReason.CONCURRENCY in reasons or (soonest is None and RefusalReason.BREAKER_HALF_OPEN in reasons):
+    if not reasons.isdisjoint(SHUT_BY_OTHERS):
         soonest = SOON if soonest is None else min(soonest, SOON)
     if job.route.direct and reasons and reasons <= set(BREAKER_SHUT):
         status, code = 503, "provider_circuit_open"

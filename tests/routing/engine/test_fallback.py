@@ -284,6 +284,8 @@ async def test_a_hundred_requests_at_retry_at_make_one_probe(gateway: Gateway) -
     calls = [gateway.begin() for _ in range(100)]
     answers = await asyncio.gather(*(call.answer() for call in calls[1:]), return_exceptions=False)
     assert [answer.served_by for answer in answers] == ["b"] * 99
+    refused = await gateway.ask(chat(model="a/m"))
+    assert (refused.status, refused.headers["retry-after"]) == (503, "1")  # not when the probe's lease runs out
     probe.set()
     assert (await calls[0].answer()).served_by == "a"
     assert len(primary.calls) == 6
