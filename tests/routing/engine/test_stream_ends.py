@@ -1,6 +1,7 @@
 """How streams end when providers and clients do not: bytes after the end, ends that are drawn out, readers that stop."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import httpx
@@ -8,7 +9,7 @@ import pytest
 
 from routing import client, streaming
 
-from .harness import DONE, ROLE, Gateway, Hang, chat, chunk, event
+from .harness import DONE, ROLE, Gateway, Hang, Reply, chat, chunk, event
 from .harness import streaming as stream_of
 
 STREAM = chat(stream=True)
@@ -135,3 +136,22 @@ async def test_content_in_a_half_event_is_not_begun_with(gateway: Gateway) -> No
     gateway.provider("a", stream_of(ROLE, chunk("Hello").rstrip()))
     gateway.provider("b", stream_of(ROLE, chunk("from b"), FINISH, DONE))
     assert (await gateway.ask(STREAM)).text == "from b"
+
+
+@pytest.mark.parametrize("end", [b"", b"\n\n"])
+@pytest.mark.parametrize("indent", [None, 2])
+async def test_a_document_instead_of_a_stream_is_taken_for_the_error_that_it_is(
+    gateway: Gateway, indent: int | None, end: bytes
+) -> None:
+    error = {"error": {"message": "slow down", "code": "rate_limit_exceeded"}}
+    gateway.provider("a", stream_of(json.dumps(error, indent=indent).encode() + end))
+    gateway.provider("b", stream_of(ROLE, chunk("from b"), FINISH, DONE))
+    assert (await gateway.ask(STREAM)).text == "from b"
+    assert gateway.records[0].targets[0]["reason"] == "rate_limit"
+    assert (await gateway.ask(STREAM)).served_by == "b"
+
+
+async def test_a_whole_answer_to_a_streamed_request_is_known_however_its_type_is_spelt(gateway: Gateway) -> None:
+    gateway.provider("a", Reply(headers={"content-type": "Application/JSON"}))
+    answer = await gateway.ask(STREAM)
+    assert (answer.status, answer.events[-1]) == (200, b"[DONE]")
