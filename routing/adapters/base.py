@@ -19,6 +19,7 @@ from typing import Any, Protocol, Self
 import orjson
 
 from resilience.core.classify import ErrorFormat, classify_envelope, find_error
+from resilience.core.envelope import HALF_A_PAIR, parsed
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters.sent import Sent, with_prefill
@@ -86,6 +87,20 @@ def encode(document: object) -> bytes:
         return orjson.dumps(document)
     except orjson.JSONEncodeError as error:
         raise invalid_request("The body is nested too deeply.") from error
+
+
+def decode(data: bytes) -> Any:
+    """A provider's JSON. Raises JSONDecodeError.
+
+    JSON may hold halves of characters, escaped, of servers that cut an answer between them; orjson refuses those.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        document = parsed(text) if HALF_A_PAIR.search(text := data.decode(errors="replace")) else None
+        if document is None:
+            raise
+        return document
 
 
 class Continuation(Protocol):
@@ -179,7 +194,7 @@ class Exchange(ABC):
     def decoded(self, body: bytes, headers: Mapping[str, str]) -> Any | Failure:
         """A 200's document, unless it is a failure after all: no JSON, or an error envelope."""
         try:
-            document = orjson.loads(body)
+            document = decode(body)
         except orjson.JSONDecodeError:
             what = "but the body is not JSON" if body else "without a body"
             return Failure(kind=Kind.TRANSIENT, message=f"status 200 {what}")

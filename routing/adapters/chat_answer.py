@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import orjson
 
-from routing.adapters.base import Usage
+from routing.adapters.base import Usage, decode
 from routing.adapters.sent import Sent
 from routing.sse import parse_block
 
@@ -147,7 +147,7 @@ def count(value: Any) -> int | None:
 
 def replay(completion_body: bytes, *, wants_usage: bool) -> bytes:
     """A whole completion as a stream of one chunk with everything in it: some providers do not stream all models."""
-    document = orjson.loads(completion_body)
+    document = decode(completion_body)
     usage = document.pop("usage", None)
     choices = [
         {"index": one.get("index", 0), "delta": one.get("message") or {}, "finish_reason": one.get("finish_reason")}

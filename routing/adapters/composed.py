@@ -15,7 +15,7 @@ import orjson
 
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
-from routing.adapters.base import Answer, ClientRequest, Continuation, Exchange, Usage
+from routing.adapters.base import Answer, ClientRequest, Continuation, Exchange, Usage, decode
 from routing.adapters.chat_answer import chunk_data
 from routing.adapters.chat_blocks import THOUGHTS, BlockStream
 from routing.adapters.parameters import Sifted
@@ -125,7 +125,7 @@ class ComposedExchange(Exchange):
             return result
         self._whole = result
         try:
-            document = self.read(orjson.loads(result.body), result.usage)
+            document = self.read(decode(result.body), result.usage)
         except NOT_AS_DESCRIBED:
             return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is no chat completion")
         return document if isinstance(document, Failure) else Answer(orjson.dumps(document), result.usage)
@@ -149,7 +149,7 @@ class ComposedExchange(Exchange):
         output = b""
         for data in chunk_data(chunks):
             try:
-                output += stream.take(orjson.loads(data))
+                output += stream.take(decode(data))
             except NOT_AS_DESCRIBED:
                 self.chat.dropped += 1
         return output

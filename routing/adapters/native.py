@@ -9,7 +9,7 @@ import orjson
 from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
-from routing.adapters.base import Answer, Exchange, Usage
+from routing.adapters.base import Answer, Exchange, Usage, decode
 from routing.sse import Event
 
 Json = dict[str, Any]
@@ -48,7 +48,7 @@ class NativeExchange(Exchange):
         if event.data is None:
             return b""
         try:
-            document = orjson.loads(event.data)
+            document = decode(event.data)
         except orjson.JSONDecodeError:
             document = None
         if not isinstance(document, dict):

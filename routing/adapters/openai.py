@@ -9,7 +9,7 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer
+from routing.adapters.base import Answer, decode
 from routing.adapters.openai_call import AzureCall, OpenAICall, read_usage
 from routing.adapters.openai_hosts import marks_prefix
 from routing.sse import Event
@@ -78,7 +78,7 @@ class ChatExchange(OpenAICall):
             self.closed = True
             return b""
         try:
-            chunk = orjson.loads(event.data)
+            chunk = decode(event.data)
         except orjson.JSONDecodeError:
             self.dropped += 1
             return b""

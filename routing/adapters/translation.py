@@ -17,7 +17,7 @@ from resilience.core.classify import find_error
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
-from routing.adapters.base import Answer, Exchange, encode
+from routing.adapters.base import Answer, Exchange, decode, encode
 from routing.sse import Event
 from routing.upstream import UpstreamRequest
 
@@ -70,7 +70,7 @@ class TranslatedExchange(Exchange):
         if event.data is None or event.data.strip() == b"[DONE]":
             return b""  # comments; and a sentinel that some add, which says nothing in these formats
         try:
-            document = orjson.loads(event.data)
+            document = decode(event.data)
         except orjson.JSONDecodeError:
             self.dropped += 1
             return b""
