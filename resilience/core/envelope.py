@@ -52,7 +52,7 @@ class Envelope:
     """Headers of the upstream behind an aggregator, lower-case names."""
     model_scope: bool = False
     page: bool = False
-    """Not JSON: a page of a front proxy, plain text, or nothing."""
+    """Not JSON: a page of a front proxy, or plain text."""
 
     @property
     def text(self) -> str:
@@ -74,8 +74,8 @@ def read(document: object, body: bytes = b"") -> Envelope:
     """What the error says. `document` is the decoded body, None if it could not be decoded (then `body` is read)."""
     envelope = Envelope()
     if document is None:
-        envelope.page = True
         if page := _page_text(body):
+            envelope.page = True
             envelope.messages.append(page)
         return envelope
     level, seen = [document], 0
