@@ -22,6 +22,7 @@ from routing.gate import sibling_usable
 from routing.job import Job
 from routing.journal import Line, seconds_until
 from routing.redaction import without_secrets
+from routing.sse import BOM
 from routing.streaming import Relay
 from routing.upstream import UpstreamError, UpstreamRequest, UpstreamResponse
 
@@ -141,7 +142,8 @@ class Attempt:
         return outcome
 
     async def _unstreamed(self, exchange: Exchange, response: UpstreamResponse) -> Outcome:
-        result = exchange.unary(await response.read(), response.headers)
+        body = (await response.read()).removeprefix(BOM)  # which some servers put before JSON, and clients refuse
+        result = exchange.unary(body, response.headers)
         if isinstance(result, Failure):
             return result
         exchange.usage = result.usage

@@ -9,7 +9,7 @@ import pytest
 
 from routing import client, streaming
 
-from .harness import DONE, ROLE, Gateway, Hang, Reply, chat, chunk, event
+from .harness import DONE, ROLE, Gateway, Hang, Reply, chat, chunk, completion, event
 from .harness import streaming as stream_of
 
 STREAM = chat(stream=True)
@@ -155,3 +155,12 @@ async def test_a_whole_answer_to_a_streamed_request_is_known_however_its_type_is
     gateway.provider("a", Reply(headers={"content-type": "Application/JSON"}))
     answer = await gateway.ask(STREAM)
     assert (answer.status, answer.events[-1]) == (200, b"[DONE]")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_byte_order_mark_before_an_answer_is_not_passed_on(gateway: Gateway, stream: bool) -> None:
+    body = b"\xef\xbb\xbf" + json.dumps(completion()).encode()
+    gateway.provider("a", Reply(body=body, headers={"content-type": "application/json"}))
+    answer = await gateway.ask(chat(stream=stream))
+    assert (answer.status, answer.served_by) == (200, "a")
+    assert b"\xef\xbb\xbf" not in answer.body
