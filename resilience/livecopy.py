@@ -5,7 +5,7 @@ between an outcome and its commit.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from resilience.change import Change
@@ -24,6 +24,15 @@ Key = str | tuple[str, str] | tuple[str, str, str]
 REAPPLY_LIMIT = 500  # jobs; beyond it the database was away for long, and the answer to each job comes soon
 
 
+@dataclass(slots=True)
+class _Rows:
+    """Rows as the database answered them, without what it has not seen."""
+
+    breakers: dict[str, Breaker] = field(default_factory=dict)
+    cooldowns: dict[tuple[str, str], Cooldown] = field(default_factory=dict)
+    lockouts: dict[tuple[str, str, str], Lockout] = field(default_factory=dict)
+
+
 class LiveCopy:
     """Breakers by provider, cooldowns by (provider, connection), lockouts by pair. Used from one event loop.
 
@@ -36,6 +45,7 @@ class LiveCopy:
         self.lockouts: dict[tuple[str, str, str], Lockout] = {}
         self.unwritten: dict[str, Window] = {}
         self._taken_over: dict[Key, int] = {}
+        self._as_stored = _Rows()
 
     def check(self, pair: Pair, policy: Policy, now: datetime) -> Refusal | NeedsLease | None:
         """Breaker, cooldown and lockout: None to go ahead with a permit, NEEDS_LEASE to claim one, else why not."""
@@ -102,22 +112,34 @@ class LiveCopy:
             self.cooldowns.clear()
             self.lockouts.clear()
             self._taken_over.clear()
+            self._as_stored = _Rows()
         for change in changes:
             self._believe(change)
-        for job in unseen:
+        jobs = list(unseen)
+        for pair in {Pair(*job.target) for job in jobs}:
+            self._put_back(pair)  # the answer may be about other rows, and these have the jobs done to them already
+        for job in jobs:
             self.do(job)
+
+    def _put_back(self, pair: Pair) -> None:
+        """What the database has of three values, as far as is known."""
+        rows, connection = self._as_stored, (pair.provider, pair.connection)
+        self.breakers[pair.provider] = rows.breakers.get(pair.provider) or Breaker(pair.provider)
+        self.cooldowns[connection] = rows.cooldowns.get(connection) or Cooldown(*connection)
+        self.lockouts[pair] = rows.lockouts.get(pair) or Lockout(*pair)
 
     def _believe(self, change: Change) -> None:
         for breaker in change.breakers:
             if self._is_newer(breaker.provider, change.version):
-                self.breakers[breaker.provider] = breaker
+                self.breakers[breaker.provider] = self._as_stored.breakers[breaker.provider] = breaker
         for cooldown in change.cooldowns:
-            if self._is_newer((cooldown.provider, cooldown.connection), change.version):
-                self.cooldowns[cooldown.provider, cooldown.connection] = cooldown
+            connection = cooldown.provider, cooldown.connection
+            if self._is_newer(connection, change.version):
+                self.cooldowns[connection] = self._as_stored.cooldowns[connection] = cooldown
         for lockout in change.lockouts:
             pair = (lockout.provider, lockout.connection, lockout.model)
             if self._is_newer(pair, change.version):
-                self.lockouts[pair] = lockout
+                self.lockouts[pair] = self._as_stored.lockouts[pair] = lockout
 
     def due_windows(self, policy_of: Mapping[str, Policy], now: datetime, queue: Callable[[Flush], object]) -> None:
         """Queue the successes that other processes need: those of providers that fail at times, or are not closed.

@@ -9,12 +9,13 @@ import pytest
 from django.db import OperationalError
 
 from resilience import backlog as backlog_module
+from resilience import jobs, store
 from resilience import registry as registry_module
-from resilience import store
 from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from resilience.core.permit import NEEDS_LEASE, Pair, Permit, Refusal, RefusalReason
 from resilience.core.state import State
+from resilience.core.window import Window
 from resilience.reading import current_version, load_all, read_breaker
 from resilience.registry import Registry, get_registry
 from tests.waiting import until
@@ -47,6 +48,23 @@ async def test_failures_open_the_breaker_for_this_process_and_in_the_database(re
     assert registry.check(PAIR, POLICY, after(29)) == Refusal(RefusalReason.BREAKER_OPEN, after(30))
     assert registry.check(PAIR, POLICY, after(30)) is NEEDS_LEASE
     assert await registry.thread.run(lambda: read_breaker("openai")) == registry.breakers["openai"]
+
+
+@pytest.mark.parametrize(
+    "other", [Pair("anthropic", "main", "m"), Pair("openai", "spare", "m"), Pair("openai", "main", "m")]
+)
+async def test_an_answer_about_other_rows_does_not_count_what_waits_to_be_written_twice(registry, other):
+    unseen = jobs.Settle(registry.permit(PAIR, NOW), POLICY, BROKEN, NOW, 0.0, True, Window.EMPTY, "r-1")
+    answer = await registry.thread.run(
+        lambda: store.settle(registry.permit(other, NOW), POLICY, BROKEN, NOW, 0.0, sibling_usable=True)
+    )
+    registry.do(unseen)
+    for _ in range(3):
+        registry.take_over([answer], [unseen])
+
+    assert registry.breakers["openai"].failure_count == 1 + (other.provider == "openai")
+    assert registry.breakers["openai"].state is State.CLOSED
+    assert len(registry.lockouts[PAIR].failures) == 1
 
 
 async def test_three_failures_degrade_a_provider(registry):
