@@ -92,11 +92,7 @@ def test_no_file_is_named_after_nothing() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [
-        name(path)
-        for path in SOURCES
-        if path.read_text().strip() and not ast.get_docstring(tree(path))
-    ]
+    silent = [name(path) for path in SOURCES if path.read_text().strip() and not ast.get_docstring(tree(path))]
 
     assert silent == []
 
