@@ -13,6 +13,7 @@ from routing.errors import GatewayError
 
 KEY_HEADERS = ("authorization", "x-api-key")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+LONGEST_ACTOR = 200  # characters, of the columns that name who acted: PostgreSQL refuses more
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Access(AuthBase):
     def _by_key(self, request: HttpRequest, in_force: table.RoutingTable) -> Asker:
         headers = [(name.lower().encode("latin-1"), _bytes(value)) for name, value in request.headers.items()]
         key = auth.authenticate(headers, in_force, self.scope)
-        return Asker(f"key:{key.name}")
+        return Asker(f"key:{key.name}"[:LONGEST_ACTOR])
 
     def _by_session(self, request: HttpRequest) -> Asker:
         user: Any = request.user

@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 from resilience import actions, shapes
 from resilience.core.permit import Pair
 from resilience.models import ResilienceEvent
-from routing.models import RequestLog
+from routing import table
+from routing.models import ClientKey, RequestLog
 
 Ask = Callable[..., Any]
 BREAKER = "/api/resilience/breakers/openai/"
@@ -89,6 +90,17 @@ def test_every_action_is_an_event_with_actor_and_reason(ask: Ask) -> None:
         "maintenance",
     )
     assert ask("GET", f"/api/events/?after={events[-1]['id']}").json() == []
+
+
+def test_a_key_of_the_longest_name_acts_under_as_much_of_it_as_there_is_room_for(ask: Ask) -> None:
+    ClientKey.objects.filter(name="operate").update(name="k" * 200)
+    table.load()
+
+    assert ask("POST", f"{BREAKER}force-open/", "operate", {"reason": "maintenance"}).status_code == 200
+
+    actor = ask("GET", "/api/events/").json()[-1]["actor"]
+    assert actor == "key:" + "k" * 196
+    assert len(actor) == ResilienceEvent._meta.get_field("actor").max_length
 
 
 def test_events_come_oldest_first_and_no_more_than_asked_for(ask: Ask) -> None:
