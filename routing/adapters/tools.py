@@ -80,11 +80,19 @@ def _allowed(choice: Mapping[str, Any], tools: list[Tool], *, strict: bool) -> T
     """Only the allowed ones are offered, which comes to the same."""
     allowed = choice.get("allowed_tools")
     allowed = allowed if isinstance(allowed, dict) else choice
+    listed = allowed.get("tools")
+    if not isinstance(listed, list):
+        raise invalid_request("`tool_choice.allowed_tools.tools` must be a list.", "tool_choice")
     names = {
         name
-        for tool in allowed.get("tools") or ()
+        for tool in listed
         if isinstance(tool, dict) and isinstance(function := tool.get("function"), dict)
         if isinstance(name := function.get("name"), str)
     }
     mode = "required" if allowed.get("mode") == "required" else "auto"
-    return ToolUse([tool for tool in tools if tool.name in names], mode, strict=strict)
+    offered = [tool for tool in tools if tool.name in names]
+    if mode == "required" and not offered:
+        raise invalid_request(
+            "`tool_choice` requires one of its tools, but none of them is among `tools`.", "tool_choice"
+        )
+    return ToolUse(offered, mode, strict=strict)

@@ -240,13 +240,14 @@ def test_tools_and_their_choice(choice: Any, for_anthropic: Json | None, for_gem
     assert body.get("toolConfig", {}).get("functionCallingConfig") == for_gemini
 
 
+def allowing(tools: Any, mode: str = "required") -> Json:
+    """A `tool_choice`."""
+    return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}
+
+
 def test_only_allowed_tools_are_offered() -> None:
-    allowed = {"mode": "required", "tools": [{"type": "function", "function": {"name": "clock"}}]}
-    wanted: Json = {
-        "tools": [WEATHER, CLOCK],
-        "tool_choice": {"type": "allowed_tools", "allowed_tools": allowed},
-    }
-    body = sent("anthropic", **wanted)
+    choice = allowing([{"type": "function", "function": {"name": "clock"}}])
+    body = sent("anthropic", tools=[WEATHER, CLOCK], tool_choice=choice)
     assert [tool["name"] for tool in body["tools"]] == ["clock"]
     assert body["tool_choice"] == {"type": "any"}
 
@@ -287,6 +288,8 @@ REFUSED: list[tuple[str, str, Json, str]] = [
                 "tool_choice",
             ),
             ("a choice of a strange kind", {"tools": [CLOCK], "tool_choice": "maybe"}, "tool_choice"),
+            ("allowed tools that are no list", {"tools": [CLOCK], "tool_choice": allowing(5)}, "tool_choice"),
+            ("a choice of no allowed tool", {"tools": [CLOCK], "tool_choice": allowing([])}, "tool_choice"),
             ("a limit that is none", {"max_tokens": 0}, "max_tokens"),
             ("a temperature that is none", {"temperature": "hot"}, "temperature"),
             ("stops that are none", {"stop": [1]}, "stop"),
@@ -371,8 +374,5 @@ def test_urls_name_the_model_and_never_the_key() -> None:
 @pytest.mark.parametrize("name", [["f"], {"a": 1}, None, 3])
 def test_an_allowed_tool_whose_name_is_no_string_allows_nothing(format_: str, name: object) -> None:
     tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
-    choice = {
-        "type": "allowed_tools",
-        "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": name}}]},
-    }
+    choice = allowing([{"type": "function", "function": {"name": name}}], mode="auto")
     assert "tools" not in sent(format_, tools=tools, tool_choice=choice)
