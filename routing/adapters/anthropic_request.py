@@ -23,7 +23,7 @@ from routing.errors import invalid_request
 DEFAULT_MAX_TOKENS, DEFAULT_MAX_TOKENS_THINKING = 4096, 16384
 MAX_USER_ID = 256  # characters
 JSON_INSTRUCTION = "Answer with one JSON object and nothing else."
-BUDGETS = {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32000}  # tokens
+BUDGETS = {"minimal": 1024, "low": 1024, "medium": 4096, "high": 16384, "xhigh": 32000, "max": 32000}  # tokens
 TOOL_CHOICES = {"auto": "auto", "required": "any", "named": "tool", "none": "none"}
 
 
@@ -86,7 +86,10 @@ class MessagesRequest(Sifted):
 
     def _add_thinking(self, limit: int | None, use: ToolUse, conversation: Conversation) -> None:
         wanted = effort(self._client)
-        if wanted is None or wanted == "none":
+        if wanted is None:
+            return
+        if wanted == "none":
+            self._think_not()
             return
         forced = use.mode in ("required", "named")  # Anthropic refuses to think before a tool it must call
         if not self._generation.thinks:
@@ -100,13 +103,21 @@ class MessagesRequest(Sifted):
         else:
             self._think_within(BUDGETS[wanted], limit)
 
+    def _think_not(self) -> None:
+        """Who thinks unasked is told not to, if that is possible."""
+        if self._generation.always_thinks:
+            self.drop(effort_member(self._client))
+        elif self._generation.thinks_unasked:
+            self.document["thinking"] = {"type": "disabled"}
+
     def _think_adaptively(self, wanted: str, *, forced: bool) -> None:
         levels = {"minimal": "low", "xhigh": "xhigh" if self._generation.effort_xhigh else "max"}
         self.document.setdefault("output_config", {})["effort"] = levels.get(wanted, wanted)
         if forced:
             self.drop(effort_member(self._client))
             return
-        self.document["thinking"] = {"type": "adaptive"}
+        shown = {"display": "summarized"} if self._generation.hides_thoughts else {}
+        self.document["thinking"] = {"type": "adaptive", **shown}
 
     def _think_within(self, wanted: int, limit: int | None) -> None:
         limit = limit or self._target.facts.max_output_tokens

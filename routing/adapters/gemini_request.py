@@ -25,7 +25,14 @@ SAMPLING = {
     "presence_penalty": "presencePenalty",
     "frequency_penalty": "frequencyPenalty",
 }
-BUDGETS = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576}  # tokens, as Google maps efforts
+BUDGETS = {
+    "minimal": 512,
+    "low": 1024,
+    "medium": 8192,
+    "high": 24576,
+    "xhigh": 24576,
+    "max": 24576,
+}  # as Google maps efforts
 LEAST_BUDGET_OF_PRO = 128  # tokens
 MODES = {"none": "NONE", "required": "ANY", "named": "ANY"}
 
@@ -97,8 +104,8 @@ class GenerateRequest(Sifted):
         return {"thinkingConfig": {**how, "includeThoughts": wanted != "none"}} if how else {}
 
     def _level(self, wanted: str) -> dict[str, Any]:
-        """Levels know no `none` and no `xhigh`, Pro models no `minimal`: the nearest stands in."""
-        nearest = {"none": "minimal", "xhigh": "high"}.get(wanted, wanted)
+        """Levels know no `none` and nothing above high, Pro models no `minimal`: the nearest stands in."""
+        nearest = {"none": "minimal", "xhigh": "high", "max": "high"}.get(wanted, wanted)
         if nearest == "minimal" and self._generation.is_pro:
             nearest = "low"
         if nearest != wanted:

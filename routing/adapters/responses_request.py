@@ -15,7 +15,6 @@ Json = dict[str, Any]
 MODES = ("auto", "none", "required")
 FUNCTION_MEMBERS = ("name", "description", "parameters", "strict")
 LOGPROBS = "message.output_text.logprobs"
-FOREIGN_EFFORTS = {"max": "xhigh"}
 EFFORTS = {"minimal": "low", "xhigh": "high", "max": "high"}  # as far as others than OpenAI know them
 
 
@@ -90,7 +89,7 @@ class ResponsesAsChat(ChatBody):
         if not isinstance(effort, str):
             raise invalid_request("`reasoning.effort` must be a string.", "reasoning.effort")
         if not self._openai:
-            self.body["reasoning_effort"] = FOREIGN_EFFORTS.get(effort, effort)
+            self.body["reasoning_effort"] = effort
         elif takes_effort(self._target) and effort != "none":
             self.body["reasoning_effort"] = EFFORTS.get(effort, effort)
         elif effort != "none":

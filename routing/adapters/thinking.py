@@ -5,7 +5,7 @@ from typing import Any
 
 from routing.errors import invalid_request
 
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 LEAST_BUDGET = 1024  # tokens; Anthropic's minimum, and too few to be worth it elsewhere
 
 

@@ -12,6 +12,7 @@ from tests.routing.adapters.conversations import CLOCK, WEATHER, Json
 from tests.routing.adapters.exchanges import HI, dropped, exchange, sent
 
 OLD, BUDGET, ADAPTIVE, NEWEST = "claude-3-5-haiku-latest", "claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-4-7"
+UNASKED, ALWAYS = "claude-sonnet-5", "claude-opus-5-5"  # who think also if nobody says so
 
 
 def config(**wanted: Any) -> Json:
@@ -26,6 +27,8 @@ def anthropic(**wanted: Any) -> Json:
 
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+SHOWN = {"type": "adaptive", "display": "summarized"}
+MOST = {"type": "enabled", "budget_tokens": 32000}
 BY_SCHEMA = {"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA, "strict": True}}
 
 ANTHROPIC: list[tuple[str, Json, Json, tuple[str, ...]]] = [
@@ -113,11 +116,34 @@ ANTHROPIC: list[tuple[str, Json, Json, tuple[str, ...]]] = [
         {"model": NEWEST, "reasoning_effort": "xhigh", "max_tokens": 9000, "response_format": BY_SCHEMA},
         {
             "max_tokens": 9000,
-            "thinking": {"type": "adaptive"},
+            "thinking": SHOWN,
             "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}, "effort": "xhigh"},
         },
         (),
     ),
+    (
+        "the most effort",
+        {"model": UNASKED, "reasoning_effort": "max"},
+        {"max_tokens": 16384, "thinking": SHOWN, "output_config": {"effort": "max"}},
+        (),
+    ),
+    ("the most effort as a budget", {"reasoning_effort": "max"}, {"max_tokens": 36096, "thinking": MOST}, ()),
+    (
+        "no wish to think of who thinks unasked",
+        {"model": UNASKED, "reasoning_effort": "none"},
+        {"max_tokens": 16384, "thinking": {"type": "disabled"}},
+        (),
+    ),
+    *(
+        (
+            f"no wish to think of {model}",
+            {"model": model, "reasoning_effort": "none"},
+            {"max_tokens": 16384},
+            ("reasoning_effort",),
+        )
+        for model in (ALWAYS, "claude-fable-5", "claude-mythos-preview")
+    ),
+    ("who thinks unasked, unasked", {"model": UNASKED}, {"max_tokens": 16384}, ()),
 ]
 
 GEMINI: list[tuple[str, Json, Json, tuple[str, ...]]] = [
@@ -171,6 +197,12 @@ GEMINI: list[tuple[str, Json, Json, tuple[str, ...]]] = [
         {"model": "gemini-3-flash", "reasoning_effort": "low"},
         {"thinkingConfig": {"thinkingLevel": "LOW", "includeThoughts": True}},
         (),
+    ),
+    (
+        "the highest level",
+        {"model": "gemini-3-pro-preview", "reasoning_effort": "max"},
+        {"thinkingConfig": {"thinkingLevel": "HIGH", "includeThoughts": True}},
+        ("reasoning_effort",),
     ),
     (
         "the nearest level",
