@@ -32,10 +32,11 @@ def header_value(text: str) -> bytes:
 
 
 class HttpClient:
-    """One HTTP exchange. `started` is true once the status line is out."""
+    """One HTTP exchange. `started` is true once the status line is out. own: headers of whatever is answered."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *own: Header) -> None:
         self._send = send
+        self._own = own
         self.started = False
         self.status = 0
 
@@ -71,7 +72,7 @@ class HttpClient:
     async def _begin(self, status: int, headers: list[Header]) -> None:
         self.started = True
         self.status = status
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.start", "status": status, "headers": [*headers, *self._own]})
 
     async def _end(self, data: bytes) -> None:
         await self._send({"type": "http.response.body", "body": data})

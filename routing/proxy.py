@@ -55,11 +55,11 @@ class Exchange:
         self._scope = scope
         self._receive = receive
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
-        self._client = HttpClient(send)
         self._table: RoutingTable = table.current()
         self._visit = Visit(uuid7(), datetime.now(UTC), time.monotonic())
         self._job: Job | None = None
         self._dialect: Dialect = dialect_of(scope["path"], self._headers)
+        self._client = HttpClient(send, (self._dialect.id_header, self._visit.id.encode()))
         self._client_gone = False
 
     async def run(self) -> None:

@@ -25,6 +25,7 @@ class Dialect(ABC):
     """One endpoint's format. Stateless; a request's own facts are in ClientRequest."""
 
     path: ClassVar[str]
+    id_header: ClassVar[bytes] = b"x-request-id"  # where the format's SDKs look for the request's id
 
     @abstractmethod
     def parse(self, body: bytes, headers: Headers) -> ClientRequest:

@@ -30,6 +30,7 @@ class Messages(Dialect):
     """Anthropic's Messages: untouched to targets that speak them, through chat completions to all others."""
 
     path = "/v1/messages"
+    id_header = b"request-id"
 
     def parse(self, body: bytes, headers: Headers) -> ClientRequest:
         """Read a request. Raises GatewayError 400."""

@@ -28,6 +28,7 @@ def test_plain(sdk: anthropic.Anthropic, model: str) -> None:
     assert block.text
     assert message.stop_reason == "end_turn"
     assert message.usage.output_tokens > 0
+    assert message._request_id
 
 
 @every_target

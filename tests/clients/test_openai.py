@@ -29,6 +29,7 @@ def test_plain(sdk: openai.OpenAI, model: str) -> None:
     assert answer.choices[0].finish_reason == "stop"
     assert answer.usage is not None
     assert answer.usage.completion_tokens > 0
+    assert answer._request_id
 
 
 @every_target

@@ -129,7 +129,7 @@ async def test_what_cannot_be_meant_is_anthropic_shaped(gateway: Gateway, body: 
     document = answer.json()
     assert (answer.status, document["type"], document["error"]["type"]) == (400, "error", "invalid_request_error")
     assert document["error"]["param"] == param
-    assert document["request_id"] == answer.headers["x-omniroute-request-id"]
+    assert document["request_id"] == answer.headers["x-omniroute-request-id"] == answer.headers["request-id"]
     assert not provider.calls
 
 

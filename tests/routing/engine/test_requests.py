@@ -54,6 +54,7 @@ async def test_a_body_that_cannot_be_meant_is_a_400(
     assert (answer.status, answer.error["code"], answer.error["param"]) == (400, code, param)
     assert answer.error["message"]
     assert answer.headers["x-omniroute-request-id"] == answer.error["omniroute"]["request_id"]
+    assert answer.headers["x-request-id"] == answer.error["omniroute"]["request_id"]
     assert not provider.calls
 
 
