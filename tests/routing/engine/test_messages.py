@@ -176,6 +176,28 @@ async def test_tokens_are_counted_by_the_provider_or_estimated_and_said_so(gatew
     assert not gateway.registry._permits
 
 
+@pytest.mark.parametrize(
+    ("kind", "source", "tokens"),
+    [
+        ("image", {"type": "base64", "media_type": "image/png", "data": "A" * 1_000_000}, 1600),
+        ("image", {"type": "url", "url": "https://pictures.test/a.png"}, 1600),
+        ("document", {"type": "base64", "media_type": "application/pdf", "data": "A" * 320_000}, 10_000),
+        ("document", {"type": "text", "media_type": "text/plain", "data": "word" * 1000}, 1000),
+        ("image", {"type": "base64", "data": 5}, 1600),
+    ],
+)
+async def test_media_are_estimated_by_what_they_show_and_not_by_their_bytes(
+    gateway: Gateway, kind: str, source: dict[str, Any], tokens: int
+) -> None:
+    gateway.provider("b")
+    block = {"type": kind, "source": source}
+    within = {"type": "document", "source": {"type": "content", "content": [block]}}
+    for content in ([block], [{"type": "tool_result", "tool_use_id": "t", "content": [block]}], [within]):
+        body = {"model": "b/m", "messages": [{"role": "user", "content": content}]}
+        estimated = await gateway.ask(body, path=f"{PATH}/count_tokens")
+        assert tokens < estimated.json()["input_tokens"] < tokens + 100
+
+
 async def test_the_emergency_cap_holds_for_a_target_of_its_own_format(gateway: Gateway) -> None:
     gateway.provider("a", failing(503))
     last = gateway.provider("free", Reply(body=message()), in_chain=False, format="anthropic")
