@@ -66,6 +66,7 @@ TABLE = (
     Parameter("top_logprobs", R, R, neutral=(0,)),
     Parameter("modalities", R, R, "text only", neutral=(["text"], [])),
     Parameter("audio", R, R),
+    Parameter("moderation", R, R, "the answer would lack it"),
     Parameter("web_search_options", R, R),
     Parameter("functions", R, R, "the old form: send `tools`", neutral=([],)),
     Parameter("function_call", R, R, "the old form: send `tool_choice`", neutral=("auto", "none")),
@@ -75,6 +76,7 @@ TABLE = (
     Parameter("store", D, D, neutral=(False,)),
     Parameter("metadata", D, D, neutral=({},)),
     Parameter("prompt_cache_key", D, D),
+    Parameter("prompt_cache_options", D, D),
     Parameter("prompt_cache_retention", D, D),
     Parameter("safety_identifier", D, D),
 )

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import get_type_hints
 
+from openai.types.chat.completion_create_params import CompletionCreateParamsBase, CompletionCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsBase, ResponseCreateParamsStreaming
 
 from routing.adapters.anthropic_answer import FINISH_REASONS as ANTHROPIC
@@ -25,6 +26,11 @@ def row(parameter: Parameter) -> str:
 def test_the_table_of_parameters_is_the_code_s() -> None:
     shown = PAGE.split("| parameter |")[1].split("\n\n")[0].splitlines()[2:]
     assert shown == [row(parameter) for parameter in (*TABLE, REST)]
+
+
+def test_the_table_of_parameters_knows_what_the_sdk_sends() -> None:
+    known = get_type_hints(CompletionCreateParamsBase) | get_type_hints(CompletionCreateParamsStreaming)
+    assert {one.name for one in TABLE} == set(known) | {"top_k", "reasoning"}  # of other makers
 
 
 def test_the_table_of_responses_members_is_the_code_s_and_the_sdk_s() -> None:
