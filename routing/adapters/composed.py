@@ -6,6 +6,7 @@
 So that every client format needs one translation, not one per provider.
 """
 
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -109,10 +110,19 @@ class ComposedExchange(Exchange):
         try:
             call = self._chat.request()
         except GatewayError as error:
-            error.param = error.param and self.clients_name(error.param)
+            self._blame(error)
             raise
         self.dropped_params = (*translated.dropped, *map(self.clients_name, self._chat.dropped_params))
         return call
+
+    def _blame(self, error: GatewayError) -> None:
+        """Say what is wrong by the client's name, in the message too."""
+        if error.param is None:
+            return
+        name = self.clients_name(error.param)
+        if name != error.param:
+            error.message = re.sub(f"`{re.escape(error.param)}[^`]*`", f"`{name}`", error.message)
+            error.param = name
 
     def clients_name(self, name: str) -> str:
         """What the client calls a member; places inside it would be those of the translation."""

@@ -5,8 +5,10 @@ from hashlib import sha256
 from typing import Any
 
 from routing.adapters.composed import ChatBody
+from routing.adapters.limits import number
 from routing.adapters.messages_content import MessageReader
 from routing.adapters.openai_hosts import length_member, takes_effort
+from routing.adapters.parameters import object_member
 from routing.chains import Target
 from routing.errors import invalid_request
 
@@ -53,6 +55,8 @@ class MessagesAsChat(ChatBody):
     def _add_messages(self) -> None:
         reader = MessageReader(self._target.provider.format)
         self.body["messages"] = reader.read(self._asked.get("system"), self._asked["messages"])
+        if not self.body["messages"]:
+            raise invalid_request("`messages` are all empty.", "messages")
         if reader.has_cache_marks:
             self.drop("cache_control")
 
@@ -64,14 +68,22 @@ class MessagesAsChat(ChatBody):
         self.body[length_member(self._target)] = min(limit, most) if most else limit
 
     def _add_sampling(self) -> None:
-        for name, chat_name in (("temperature",) * 2, ("top_p",) * 2, ("stop_sequences", "stop")):
-            if self._asked.get(name) not in (None, []):
-                self.body[chat_name] = self._asked[name]
-        if self._asked.get("top_k") is not None:
-            if self._openai:
-                self.drop("top_k")
+        for name in ("temperature", "top_p", "top_k"):
+            value = number(self._asked, name)
+            if value is None:
+                continue
+            if name == "top_k" and self._openai:
+                self.drop(name)
             else:
-                self.body["top_k"] = self._asked["top_k"]
+                self.body[name] = value
+        if sequences := self._stops():
+            self.body["stop"] = sequences
+
+    def _stops(self) -> list[str]:
+        given = self._asked.get("stop_sequences") or []
+        if not isinstance(given, list) or not all(isinstance(sequence, str) for sequence in given):
+            raise invalid_request("`stop_sequences` must be a list of strings.", "stop_sequences")
+        return given
 
     def _add_tools(self) -> None:
         tools = self._asked.get("tools")
@@ -80,18 +92,23 @@ class MessagesAsChat(ChatBody):
         if not isinstance(tools, list):
             raise invalid_request("`tools` must be a list.", "tools")
         self.body["tools"] = [self._tool(tool, f"tools[{number}]") for number, tool in enumerate(tools)]
-        choice = self._asked.get("tool_choice")
-        if choice is None:
+        choice = object_member(self._asked, "tool_choice")
+        if not choice:
             return
-        kind = choice.get("type") if isinstance(choice, dict) else None
+        kind = choice.get("type")
         if kind == "tool":
-            self.body["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
+            self.body["tool_choice"] = self._named(choice.get("name"))
         elif isinstance(kind, str) and kind in CHOICES:
             self.body["tool_choice"] = CHOICES[kind]
         else:
             raise invalid_request("`tool_choice.type` must be auto, any, tool or none.", "tool_choice")
         if choice.get("disable_parallel_tool_use"):
             self.body["parallel_tool_calls"] = False
+
+    def _named(self, name: Any) -> dict[str, Any]:
+        if all(tool["function"]["name"] != name for tool in self.body["tools"]):
+            raise invalid_request(f"`tool_choice` names {name!r}, which is not among `tools`.", "tool_choice")
+        return {"type": "function", "function": {"name": name}}
 
     def _tool(self, tool: Any, where: str) -> dict[str, Any]:
         kind = tool.get("type") if isinstance(tool, dict) else None
@@ -123,16 +140,16 @@ class MessagesAsChat(ChatBody):
 
     def _effort(self) -> str | None:
         """How hard to think: an effort that was named, else what a budget stands for."""
-        thinking, config = self._asked.get("thinking"), self._asked.get("output_config")
-        kind = thinking.get("type") if isinstance(thinking, dict) else None
+        thinking = object_member(self._asked, "thinking")
+        kind = thinking.get("type")
         if kind == "disabled":
             return "none"
-        named = config.get("effort") if isinstance(config, dict) else None
+        named = object_member(self._asked, "output_config").get("effort")
         if isinstance(named, str) and named in EFFORTS:
             return EFFORTS[named]
         if kind == "adaptive":
             return "medium"
-        if kind != "enabled" or not isinstance(thinking, dict):
+        if kind != "enabled":
             return None
         budget = thinking.get("budget_tokens")
         if type(budget) is not int or budget < 0:
@@ -140,17 +157,17 @@ class MessagesAsChat(ChatBody):
         return next(effort for least, effort in BUDGETS if budget >= least)
 
     def _add_format(self) -> None:
-        config = self._asked.get("output_config")
-        wanted = config.get("format") if isinstance(config, dict) else None
+        wanted = object_member(self._asked, "output_config").get("format")
         if wanted is None:
             return
         if not isinstance(wanted, dict) or wanted.get("type") != "json_schema":
             raise invalid_request("`output_config.format.type` must be json_schema.", "output_config.format")
-        described = {"name": "answer", "schema": wanted.get("schema")}
+        if not isinstance(wanted.get("schema"), dict):
+            raise invalid_request("`output_config.format.schema` must be an object.", "output_config.format")
+        described = {"name": "answer", "schema": wanted["schema"]}
         self.body["response_format"] = {"type": "json_schema", "json_schema": described}
 
     def _add_user(self) -> None:
-        metadata = self._asked.get("metadata")
-        user = metadata.get("user_id") if isinstance(metadata, dict) else None
+        user = object_member(self._asked, "metadata").get("user_id")
         if isinstance(user, str) and user:
             self.body["user"] = user if len(user) <= MAX_USER else sha256(user.encode()).hexdigest()

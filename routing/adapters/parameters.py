@@ -121,3 +121,11 @@ def sift_by(
             raise invalid_request(f"`{name}` cannot be expressed for {target}.", name)
         dropped.append(name)
     return dropped
+
+
+def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A member that must be an object, empty if it is not there. Raises GatewayError 400."""
+    value = body.get(name)
+    if not isinstance(value, dict | None):
+        raise invalid_request(f"`{name}` must be an object.", name)
+    return value or {}

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from routing.adapters.composed import ChatBody
+from routing.adapters.limits import number
 from routing.adapters.openai_hosts import length_member, takes_effort
 from routing.adapters.responses_input import InputReader
 from routing.adapters.responses_parameters import sift
+from routing.adapters.thinking import EFFORTS
 from routing.chains import Target
 from routing.errors import invalid_request
 
@@ -15,7 +17,7 @@ Json = dict[str, Any]
 MODES = ("auto", "none", "required")
 FUNCTION_MEMBERS = ("name", "description", "parameters", "strict")
 LOGPROBS = "message.output_text.logprobs"
-EFFORTS = {"minimal": "low", "xhigh": "high", "max": "high"}  # as far as others than OpenAI know them
+KNOWN_EFFORTS = {"minimal": "low", "xhigh": "high", "max": "high"}  # as far as others than OpenAI know them
 
 
 class ResponsesAsChat(ChatBody):
@@ -31,9 +33,11 @@ class ResponsesAsChat(ChatBody):
         self._check_include()
         self._add_messages()
         self._add_length()
-        for name in ("temperature", "top_p", "user"):
-            if asked.get(name) is not None:
-                self.body[name] = asked[name]
+        for name in ("temperature", "top_p"):
+            if (value := number(asked, name)) is not None:
+                self.body[name] = value
+        if asked.get("user") is not None:
+            self.body["user"] = asked["user"]
         self._add_tools()
         self._add_effort()
         self._add_format()
@@ -42,7 +46,9 @@ class ResponsesAsChat(ChatBody):
 
     def _check_include(self) -> None:
         include = self._asked.get("include")
-        if isinstance(include, list) and LOGPROBS in include:
+        if not isinstance(include, list | None):
+            raise invalid_request("`include` must be a list.", "include")
+        if include and LOGPROBS in include:
             raise invalid_request(f"`{LOGPROBS}` cannot be had from this target.", "include")
 
     def _add_messages(self) -> None:
@@ -76,6 +82,8 @@ class ResponsesAsChat(ChatBody):
                 raise invalid_request("`tool_choice` forces a tool, but there are none.", "tool_choice")
             return
         self.body["tools"] = tools
+        if isinstance(choice, dict) and all(tool["function"]["name"] != choice["function"]["name"] for tool in tools):
+            raise invalid_request("`tool_choice` names a function that is not among `tools`.", "tool_choice")
         if choice != "auto":
             self.body["tool_choice"] = choice
         if self._asked.get("parallel_tool_calls") is False:
@@ -86,12 +94,12 @@ class ResponsesAsChat(ChatBody):
         effort = reasoning.get("effort")
         if effort is None:
             return
-        if not isinstance(effort, str):
-            raise invalid_request("`reasoning.effort` must be a string.", "reasoning.effort")
+        if effort not in EFFORTS:
+            raise invalid_request(f"`reasoning.effort` must be one of {', '.join(EFFORTS)}.", "reasoning.effort")
         if not self._openai:
             self.body["reasoning_effort"] = effort
         elif takes_effort(self._target) and effort != "none":
-            self.body["reasoning_effort"] = EFFORTS.get(effort, effort)
+            self.body["reasoning_effort"] = KNOWN_EFFORTS.get(effort, effort)
         elif effort != "none":
             self.drop("reasoning")
 
@@ -106,6 +114,8 @@ class ResponsesAsChat(ChatBody):
         if kind == "json_object":
             self.body["response_format"] = {"type": "json_object"}
         elif isinstance(wanted, dict) and kind == "json_schema":
+            if not isinstance(wanted.get("schema"), dict):
+                raise invalid_request("`text.format.schema` must be an object.", "text.format")
             described = {name: value for name, value in wanted.items() if name != "type"}
             self.body["response_format"] = {"type": "json_schema", "json_schema": described}
         else:

@@ -6,6 +6,7 @@ from typing import Any
 
 from routing.adapters.base import ClientRequest, Exchange
 from routing.adapters.openai_hosts import has_responses
+from routing.adapters.parameters import object_member
 from routing.adapters.responses import ResponsesExchange
 from routing.adapters.responses_native import NATIVE
 from routing.chains import Target
@@ -35,8 +36,8 @@ class Responses(Dialect):
         _check_input(document)
         if not isinstance(document.get("instructions"), str | None):
             raise invalid_request("`instructions` must be a string.", "instructions")
-        reasoning = _object(document, "reasoning")
-        _object(document, "text")
+        reasoning = object_member(document, "reasoning")
+        object_member(document, "text")
         return ClientRequest(
             body=document,
             model=model,
@@ -81,10 +82,3 @@ def _check_input(document: Mapping[str, Any]) -> None:
             if not isinstance(item.get(name), types):
                 where = f"input[{number}].{name}"
                 raise invalid_request(f"`{where}` must be {what}.", where)
-
-
-def _object(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = document.get(name)
-    if not isinstance(value, dict | None):
-        raise invalid_request(f"`{name}` must be an object.", name)
-    return value or {}

@@ -91,6 +91,16 @@ REFUSED: dict[str, tuple[Json, str]] = {
         "thinking.budget_tokens",
     ),
     "a format of no kind": ({"output_config": {"format": {"type": "xml"}}}, "output_config.format"),
+    "a format without a schema": ({"output_config": {"format": {"type": "json_schema"}}}, "output_config.format"),
+    "nothing at all": ({"messages": [user()]}, "messages"),
+    "a choice of another tool": ({"tools": [TOOL], "tool_choice": {"type": "tool", "name": "f"}}, "tool_choice"),
+    "a choice without a name": ({"tools": [TOOL], "tool_choice": {"type": "tool"}}, "tool_choice"),
+    "thinking that is a word": ({"thinking": "hard"}, "thinking"),
+    "a configuration that is a list": ({"output_config": ["high"]}, "output_config"),
+    "metadata that are a text": ({"metadata": "u"}, "metadata"),
+    "a stop that is no list": ({"stop_sequences": "END"}, "stop_sequences"),
+    "a stop that is a number": ({"stop_sequences": [5]}, "stop_sequences"),
+    "a temperature that is a word": ({"temperature": "hot"}, "temperature"),
 }
 
 

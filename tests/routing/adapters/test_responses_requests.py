@@ -263,6 +263,8 @@ def test_what_is_left_out_is_recorded() -> None:
     assert left_out("anthropic", model="claude-3-haiku", reasoning={"effort": "high"}, store=False) == ("reasoning",)
 
 
+UNNAMED: Json = {"type": "input_image", "image_url": "https://pictures.test/1"}  # whose type nobody can tell
+
 REFUSED: tuple[tuple[Json, str], ...] = (
     *(({row.name: "x"}, row.name) for row in TABLE if row.fate == "refused"),
     ({"include": ["message.output_text.logprobs"]}, "include"),
@@ -286,7 +288,13 @@ REFUSED: tuple[tuple[Json, str], ...] = (
     ({"tool_choice": "required"}, "tool_choice"),
     ({"max_output_tokens": 0}, "max_output_tokens"),
     ({"text": {"format": {"type": "grammar"}}}, "text.format"),
+    ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text.format"),
     ({"reasoning": {"effort": 3}}, "reasoning.effort"),
+    ({"reasoning": {"effort": "huge"}}, "reasoning.effort"),
+    ({"tools": [TOOL], "tool_choice": {"type": "function", "name": "f"}}, "tool_choice"),
+    ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice"),
+    ({"include": "reasoning.encrypted_content"}, "include"),
+    ({"temperature": "hot"}, "temperature"),
 )
 
 
@@ -306,17 +314,17 @@ def test_arguments_that_are_no_object_are_refused_where_the_format_needs_one(for
 
 
 @pytest.mark.parametrize(
-    ("wanted", "param"),
+    ("format_", "wanted", "param"),
     [
-        ({"reasoning": {"effort": "huge"}}, "reasoning"),
-        ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text"),
-        ({"temperature": "hot"}, "temperature"),
+        ("anthropic", {"text": {"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}}}}, "text"),
+        ("gemini", {"instructions": "hm", "input": [{"role": "user", "content": [UNNAMED]}]}, "input"),
     ],
 )
-def test_what_the_target_s_own_translation_refuses_has_the_clients_name(wanted: Json, param: str) -> None:
+def test_what_the_target_s_own_translation_refuses_has_the_clients_name(format_: str, wanted: Json, param: str) -> None:
     with pytest.raises(GatewayError) as refused:
-        told("gemini", **wanted)
+        told(format_, **wanted)
     assert refused.value.param == param
+    assert "messages" not in refused.value.message
 
 
 def test_the_emergency_cap_holds() -> None:
