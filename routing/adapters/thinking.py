@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from routing.adapters.parameters import object_member
 from routing.errors import invalid_request
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -12,9 +13,7 @@ LEAST_BUDGET = 1024  # tokens; Anthropic's minimum, and too few to be worth it e
 def effort(body: Mapping[str, Any]) -> str | None:
     """`reasoning_effort`, or the `effort` of a `reasoning` object. Raises GatewayError 400."""
     name = effort_member(body)
-    value = body.get(name)
-    if name == "reasoning":
-        value = value.get("effort") if isinstance(value, dict) else None
+    value = object_member(body, name).get("effort") if name == "reasoning" else body.get(name)
     if value is None:
         return None
     if value not in EFFORTS:

@@ -326,6 +326,7 @@ REFUSED: list[tuple[str, str, Json, str]] = [
             ("a temperature that is none", {"temperature": "hot"}, "temperature"),
             ("stops that are none", {"stop": [1]}, "stop"),
             ("an effort that is none", {"reasoning_effort": "huge"}, "reasoning_effort"),
+            ("reasoning that is none", {"reasoning": "hard"}, "reasoning"),
             ("a format that is none", {"response_format": {"type": "xml"}}, "response_format"),
             ("a schema that is none", {"response_format": {"type": "json_schema"}}, "response_format"),
         ]
