@@ -16,7 +16,7 @@ PER_MILLION = Decimal("0.000001")
 
 
 class TokenCounts(Protocol):
-    """What a provider counted; None where it did not say. `cached_tokens` are part of `input_tokens`."""
+    """What a provider counted; None where it did not say. `cached_tokens` and `written_tokens` are part of `input_tokens`."""
 
     @property
     def input_tokens(self) -> int | None:
@@ -30,6 +30,10 @@ class TokenCounts(Protocol):
     def cached_tokens(self) -> int | None:
         """Tokens of the prompt that came from the provider's cache."""
 
+    @property
+    def written_tokens(self) -> int | None:
+        """Tokens of the prompt that were written to the provider's cache."""
+
 
 def cost(provider: Provider, model: str, facts: ModelFacts, usage: TokenCounts) -> Decimal | None:
     """Return what an answer cost in USD, None if its tokens or its model's prices are unknown."""
@@ -39,12 +43,13 @@ def cost(provider: Provider, model: str, facts: ModelFacts, usage: TokenCounts) 
         return None
     if facts.input_price is None or facts.output_price is None:
         return None
-    sent = usage.input_tokens or 0
-    cached = min(usage.cached_tokens or 0, sent) if facts.cached_price is not None else 0
-    tokens = (sent - cached) * facts.input_price + (usage.output_tokens or 0) * facts.output_price
-    if cached and facts.cached_price is not None:
-        tokens += cached * facts.cached_price
-    return tokens * PER_MILLION
+    fresh, tokens = usage.input_tokens or 0, (usage.output_tokens or 0) * facts.output_price
+    for counted, price in ((usage.cached_tokens, facts.cached_price), (usage.written_tokens, facts.written_price)):
+        if counted and price is not None:
+            priced = min(counted, fresh)
+            fresh -= priced
+            tokens += priced * price
+    return (tokens + fresh * facts.input_price) * PER_MILLION
 
 
 def completed(provider: str, base_url: str, model: str, facts: ModelFacts) -> ModelFacts:
@@ -52,7 +57,11 @@ def completed(provider: str, base_url: str, model: str, facts: ModelFacts) -> Mo
     known = listed(provider, base_url, model)
     if facts.input_price is None and facts.output_price is None:
         facts = replace(
-            facts, input_price=known.input_price, output_price=known.output_price, cached_price=known.cached_price
+            facts,
+            input_price=known.input_price,
+            output_price=known.output_price,
+            cached_price=known.cached_price,
+            written_price=known.written_price,
         )
     return facts if facts.context_window is not None else replace(facts, context_window=known.context_window)
 
@@ -75,6 +84,7 @@ def listed(provider: str, base_url: str, model: str) -> ModelFacts:
             input_price=_per_million(prices.input_mtok),
             output_price=_per_million(prices.output_mtok),
             cached_price=_per_million(prices.cache_read_mtok),
+            written_price=_per_million(prices.cache_write_mtok),
         )
     return ModelFacts()
 

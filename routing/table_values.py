@@ -87,6 +87,8 @@ class ModelFacts:
     output_price: Decimal | None = None
     cached_price: Decimal | None = None
     """Of prompt tokens that came from the provider's cache; None: as `input_price`."""
+    written_price: Decimal | None = None
+    """Of prompt tokens that were written to the provider's cache; None: as `input_price`."""
 
 
 UNKNOWN_MODEL = ModelFacts()

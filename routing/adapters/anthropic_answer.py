@@ -80,4 +80,5 @@ def read_usage(usage: Any) -> Usage:
         output_tokens=count(usage.get("output_tokens")),
         cached_tokens=cached,
         reasoning_tokens=count(details.get("thinking_tokens")) if isinstance(details, dict) else None,
+        written_tokens=written,
     )

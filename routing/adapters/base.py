@@ -37,6 +37,7 @@ class Usage:
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    written_tokens: int | None = None  # to the provider's cache; like `cached_tokens`, part of the input
 
     @property
     def known(self) -> bool:
@@ -50,6 +51,7 @@ class Usage:
             _sum(self.output_tokens, other.output_tokens),
             _sum(self.cached_tokens, other.cached_tokens),
             _sum(self.reasoning_tokens, other.reasoning_tokens),
+            _sum(self.written_tokens, other.written_tokens),
         )
 
 

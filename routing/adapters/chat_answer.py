@@ -133,8 +133,9 @@ def chat_usage(usage: Usage) -> dict[str, Any]:
     """OpenAI's usage object."""
     prompt, output = usage.input_tokens or 0, usage.output_tokens or 0
     document: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output}
-    if usage.cached_tokens is not None:
-        document["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
+    cached = {"cached_tokens": usage.cached_tokens, "cache_write_tokens": usage.written_tokens}
+    if details := {name: tokens for name, tokens in cached.items() if tokens is not None}:
+        document["prompt_tokens_details"] = details
     if usage.reasoning_tokens is not None:
         document["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
     return document

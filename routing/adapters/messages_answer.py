@@ -88,11 +88,11 @@ def stop_reason(finish_reason: object, *, called: bool) -> str:
 
 
 def usage_of(usage: Usage) -> Json:
-    """Anthropic counts what came from the cache beside the other input; OpenAI counts it within."""
-    cached = usage.cached_tokens or 0
+    """Anthropic counts what came from the cache, and what went there, beside the other input; OpenAI counts it within."""
+    cached, written = usage.cached_tokens or 0, usage.written_tokens or 0
     return {
-        "input_tokens": max(0, (usage.input_tokens or 0) - cached),
-        "cache_creation_input_tokens": 0,
+        "input_tokens": max(0, (usage.input_tokens or 0) - cached - written),
+        "cache_creation_input_tokens": written,
         "cache_read_input_tokens": cached,
         "output_tokens": usage.output_tokens or 0,
     }

@@ -75,4 +75,5 @@ def read_usage(usage: Any, asked: str, answered: str) -> Usage:
         output_tokens=count(usage.get(f"{answered}_tokens")),
         cached_tokens=count(read.get("cached_tokens")) if isinstance(read, dict) else None,
         reasoning_tokens=count(written.get("reasoning_tokens")) if isinstance(written, dict) else None,
+        written_tokens=count(read.get("cache_write_tokens")) if isinstance(read, dict) else None,
     )

@@ -69,7 +69,10 @@ def usage_of(usage: Usage) -> Json:
     read, written = usage.input_tokens or 0, usage.output_tokens or 0
     return {
         "input_tokens": read,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0, "cache_write_tokens": 0},
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_tokens or 0,
+            "cache_write_tokens": usage.written_tokens or 0,
+        },
         "output_tokens": written,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
         "total_tokens": read + written,

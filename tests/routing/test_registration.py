@@ -90,6 +90,17 @@ def test_a_listed_price_is_used_where_the_operator_gave_none() -> None:
     assert cost == (600_000 * listed.input_price + 400_000 * listed.cached_price) / 1_000_000 + listed.output_price
 
 
+def test_what_is_written_to_a_cache_has_its_own_price() -> None:
+    claude = table.Provider("claude", "Claude", "anthropic", "https://api.anthropic.com/v1")
+    listed = pricing.listed("any", claude.base_url, "claude-sonnet-4-5")
+    prices = (listed.input_price, listed.cached_price, listed.written_price)
+    assert all(prices)
+    used = Usage(1_000_000, 0, cached_tokens=700_000, written_tokens=200_000)
+    shares = (Decimal("0.1"), Decimal("0.7"), Decimal("0.2"))
+    cost = pricing.cost(claude, "claude-sonnet-4-5", table.ModelFacts(), used)
+    assert cost == sum(price * share for price, share in zip(prices, shares, strict=True) if price)
+
+
 def test_what_nobody_knows_costs_nothing_known() -> None:
     unknown = table.Provider("local", "Local", "openai", "http://127.0.0.1:9000/v1")
     assert pricing.cost(unknown, "nonsense", table.ModelFacts(), Usage(1, 1)) is None

@@ -166,7 +166,7 @@ USAGES: list[tuple[str, str, Json, Json]] = [
             "prompt_tokens": 1110,
             "completion_tokens": 50,
             "total_tokens": 1160,
-            "prompt_tokens_details": {"cached_tokens": 100},
+            "prompt_tokens_details": {"cached_tokens": 100, "cache_write_tokens": 1000},
             "completion_tokens_details": {"reasoning_tokens": 30},
         },
     ),

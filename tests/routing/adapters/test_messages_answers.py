@@ -52,7 +52,7 @@ def use(call_id: str, name: str, arguments: Json) -> Json:
 
 TWO_CALLS = [call("call_1", "clock", "{}"), call("call_2", "get_weather", '{"city":"Oslo"}')]
 TWO_USES = [use("call_1", "clock", {}), use("call_2", "get_weather", {"city": "Oslo"})]
-CACHED = {**USAGE, "prompt_tokens_details": {"cached_tokens": 4}}
+CACHED = {**USAGE, "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 2}}
 
 # a completion: content and stop reason of the message, and its usage where it is not COUNTED
 GOLDENS: dict[str, tuple[Json, list[Json], str, Json]] = {
@@ -84,7 +84,7 @@ GOLDENS: dict[str, tuple[Json, list[Json], str, Json]] = {
         completion("stop", CACHED, content="hello"),
         [text("hello")],
         "end_turn",
-        {"input_tokens": 5, "cache_read_input_tokens": 4},
+        {"input_tokens": 3, "cache_read_input_tokens": 4, "cache_creation_input_tokens": 2},
     ),
 }
 

@@ -18,7 +18,7 @@ CALL = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments
 USAGE: Json = {
     "prompt_tokens": 9,
     "completion_tokens": 3,
-    "prompt_tokens_details": {"cached_tokens": 4},
+    "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
     "completion_tokens_details": {"reasoning_tokens": 2},
 }
 
@@ -51,7 +51,7 @@ def test_thoughts_words_refusals_and_calls_are_items_in_their_order() -> None:
     assert (response["status"], response["model"], response["store"]) == ("completed", "m-2026", False)
     assert response["usage"] == {
         "input_tokens": 9,
-        "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 0},
+        "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
         "output_tokens": 3,
         "output_tokens_details": {"reasoning_tokens": 2},
         "total_tokens": 12,

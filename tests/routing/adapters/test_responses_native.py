@@ -110,7 +110,7 @@ def test_members_nobody_knows_pass_both_ways() -> None:
     body = json.dumps(response(MESSAGE, SEARCH)).encode()
     answer = asking("azure").unary(body, {})
     assert isinstance(answer, Answer)
-    assert (answer.body, answer.usage) == (body, Usage(9, 3, 4, 2))
+    assert (answer.body, answer.usage) == (body, Usage(9, 3, 4, 2, 0))
 
 
 def test_ids_of_ours_are_not_sent_where_they_would_be_looked_up() -> None:
@@ -208,7 +208,7 @@ def test_the_last_event_waits_for_the_end(status: str) -> None:
     asked = asking("azure", stream=True)
     last = events({"type": f"response.{status}", "response": response(MESSAGE, status=status), "novelty": 1})
     assert fed(asked, last) == b""
-    assert (asked.finished, asked.closed, asked.usage) == (True, True, Usage(9, 3, 4, 2))
+    assert (asked.finished, asked.closed, asked.usage) == (True, True, Usage(9, 3, 4, 2, 0))
     assert asked.end() == last
 
 
