@@ -7,7 +7,7 @@ from typing import Any
 from routing.adapters.composed import ChatBody
 from routing.adapters.limits import number
 from routing.adapters.messages_content import MessageReader
-from routing.adapters.openai_hosts import length_member, takes_effort
+from routing.adapters.openai_hosts import length_member, only_reasons, takes_effort
 from routing.adapters.parameters import object_member
 from routing.chains import Target
 from routing.errors import invalid_request
@@ -72,7 +72,7 @@ class MessagesAsChat(ChatBody):
             value = number(self._asked, name)
             if value is None:
                 continue
-            if name == "top_k" and self._openai:
+            if self._openai and (name == "top_k" or (value != 1 and only_reasons(self._target))):
                 self.drop(name)
             else:
                 self.body[name] = value

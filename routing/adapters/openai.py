@@ -11,7 +11,7 @@ from resilience.core.outcome import Failure
 from routing.adapters import chat_answer
 from routing.adapters.base import Answer, decode
 from routing.adapters.openai_call import AzureCall, OpenAICall, read_usage
-from routing.adapters.openai_hosts import marks_prefix
+from routing.adapters.openai_hosts import length_member, marks_prefix
 from routing.sse import Event
 
 CONTENT = ("content", "tool_calls", "function_call", "reasoning_content", "reasoning", "refusal", "audio")
@@ -56,7 +56,7 @@ class ChatExchange(OpenAICall):
             if name in body:
                 body[name] = min(given, cap) if isinstance(given, int) and given > 0 else cap
         if "max_tokens" not in body and "max_completion_tokens" not in body:
-            body["max_completion_tokens" if self.target.facts.reasoning else "max_tokens"] = cap
+            body[length_member(self.target)] = cap
 
     def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
         """The body as it came, if it is an answer at all."""

@@ -13,12 +13,25 @@ OPENAIS_OWN = ("api.openai.com", "*.api.openai.com")
 # https://docs.mistral.ai/api (AssistantMessage.prefix), https://api-docs.deepseek.com/guides/chat_prefix_completion
 MARKED_PREFIX = ("api.mistral.ai", "api.deepseek.com")
 
+_ONLY_REASONS = re.compile(r"(?:^|/)(?:o[1-9]|gpt-[5-9](?!.*chat))")
 _REASONING_MODEL = re.compile(r"(?:^|/)(?:o[1-9]|gpt-(?:[5-9]|oss))")
 
 
 def length_member(target: Target) -> str:
-    """The chat completions member that limits the output: OpenAI itself has one name for every model."""
-    return "max_completion_tokens" if _is_one_of(OPENAIS_OWN, target.connection.base_url) else "max_tokens"
+    """The chat completions member that limits the output: OpenAI itself has one name for every model, Azure two."""
+    is_renamed = _is_one_of(OPENAIS_OWN, target.connection.base_url) or only_reasons(target)
+    return "max_completion_tokens" if is_renamed else "max_tokens"
+
+
+def only_reasons(target: Target) -> bool:
+    """Whether the model answers 400 to `max_tokens` and to being told how to sample, as OpenAI's reasoning models do.
+
+    Told by the name only where OpenAI or Azure serves it: others take what their model does not know.
+    """
+    if target.facts.reasoning is not None:
+        return target.facts.reasoning
+    is_served = target.provider.format == "azure" or _is_one_of(OPENAIS_OWN, target.connection.base_url)
+    return is_served and _ONLY_REASONS.search(target.model) is not None
 
 
 def has_responses(target: Target) -> bool:

@@ -67,6 +67,21 @@ def test_what_is_left_out_is_named_as_the_client_names_it() -> None:
     assert dropped("openai", dialect=MESSAGES, **thinking) == ("thinking",)
 
 
+@pytest.mark.parametrize("model", ["gpt-5", "o4-mini", "gpt-5.1-codex"])
+def test_a_reasoning_model_is_told_only_what_it_takes(model: str) -> None:
+    asked: Json = {"dialect": MESSAGES, "model": model, "temperature": 0, "top_p": 1}
+    body = sent("azure", **asked)
+    assert (body["max_completion_tokens"], body["top_p"]) == (100, 1)
+    assert not {"max_tokens", "temperature"} & set(body)
+    assert dropped("azure", **asked) == ("temperature",)
+
+
+@pytest.mark.parametrize(("format_", "model"), [("azure", "gpt-4o"), ("azure", "gpt-5-chat"), ("openai", "gpt-5")])
+def test_other_models_and_other_hosts_are_told_all(format_: str, model: str) -> None:
+    body = sent(format_, dialect=MESSAGES, model=model, temperature=0)
+    assert (body["max_tokens"], body["temperature"]) == (100, 0)
+
+
 REFUSED: dict[str, tuple[Json, str]] = {
     "a container": ({"container": "c"}, "container"),
     "Anthropic's own tool": ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0]"),
