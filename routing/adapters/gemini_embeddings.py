@@ -17,6 +17,7 @@ from routing.errors import invalid_request
 
 TRANSLATED = ("model", "input", "dimensions", "encoding_format")
 ENCODINGS = (None, "float", "base64")
+MOST_TEXTS = 100  # of one batch, at Google
 
 
 class GeminiEmbeddingsExchange(GeminiExchange):
@@ -62,6 +63,10 @@ class GeminiEmbeddingsExchange(GeminiExchange):
 def _texts(asked: Mapping[str, Any]) -> list[str]:
     given = asked["input"]
     texts = [given] if isinstance(given, str) else given
+    if len(texts) > MOST_TEXTS:
+        raise invalid_request(
+            f"`input` can hold {MOST_TEXTS} texts at most for this target: send them in parts.", "input"
+        )
     for number, text in enumerate(texts):
         if not isinstance(text, str) or not text:
             where = f"input[{number}]" if texts is given else "input"

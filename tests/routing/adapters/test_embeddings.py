@@ -106,6 +106,7 @@ def test_an_answer_without_a_vector_for_each_text_is_none(document: Any) -> None
         ({"input": [1, 2]}, "input[0]"),
         ({"input": ["a", [1, 2]]}, "input[1]"),
         ({"input": ["a", ""]}, "input[1]"),
+        ({"input": ["a"] * 101}, "input"),
         ({"input": "a", "dimensions": 0}, "dimensions"),
         ({"input": "a", "dimensions": "8"}, "dimensions"),
         ({"input": "a", "encoding_format": "int8"}, "encoding_format"),
