@@ -22,10 +22,10 @@ SOON = 1.0  # s; a place frees as soon as a request or probe under way ends, and
 
 
 def callers_mistake(failure: Failure) -> GatewayError:
-    """The provider's word for it, under its status: nobody else would answer better."""
+    """The provider's word for it, under its status: nobody else would answer better. A number is no word."""
     status = failure.status if failure.status in (400, 409, 415, 422) else 400
     message = failure.message or "The provider refused the request as invalid."
-    code = failure.code or "invalid_request"
+    code = failure.code if failure.code and not failure.code.isdigit() else "invalid_request"
     return GatewayError(message, status=status, code=code, type="invalid_request_error", param=failure.param)
 
 

@@ -87,6 +87,13 @@ async def test_no_more_than_max_attempts_calls_are_made(gateway: Gateway) -> Non
     assert len(primary.calls) + len(second.calls) == 3
 
 
+async def test_a_number_in_place_of_a_code_is_not_told_as_one(gateway: Gateway) -> None:
+    said = {"code": 400, "message": "Invalid value at 'contents'", "status": "INVALID_ARGUMENT"}
+    gateway.provider("a", Reply(400, {"error": said}), format="gemini")
+    answer = await gateway.ask()
+    assert (answer.status, answer.error["code"], answer.error["message"]) == (400, "invalid_request", said["message"])
+
+
 async def test_the_callers_mistake_is_one_call_and_the_providers_words(gateway: Gateway) -> None:
     gateway.provider("a", failing(400, "invalid_value", "temperature must be at most 2"))
     second = gateway.provider("b")
