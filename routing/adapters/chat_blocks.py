@@ -12,6 +12,8 @@ from enum import StrEnum
 from typing import Any, Self
 from uuid import uuid4
 
+import orjson
+
 from routing.adapters.base import Usage
 
 THOUGHTS = ("reasoning_content", "reasoning")  # what providers call them in a delta or a message
@@ -70,6 +72,19 @@ def text_of(content: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
+def _is_half_said(block: Block | None) -> bool:
+    """Whether it is a call of which more arguments must come."""
+    if block is None or block.kind is not BlockKind.CALL:
+        return False
+    if not block.pieces or not block.pieces[-1].rstrip().endswith("}"):
+        return True  # without reading all of it for each piece
+    try:
+        orjson.loads(block.text)
+    except orjson.JSONDecodeError:
+        return True
+    return False
+
+
 def _new_id() -> str:
     return f"call_{uuid4().hex[:24]}"
 
@@ -84,6 +99,7 @@ class BlockStream(ABC):
         self._begun = False
         self._open: Block | None = None
         self._calls: dict[Any, Block] = {}  # by OpenAI's index
+        self._waiting: list[Block] = []  # calls that began before the open one was complete
         self._count = 0
 
     @abstractmethod
@@ -135,7 +151,7 @@ class BlockStream(ABC):
     def end(self, usage: Usage) -> bytes:
         """What is still to be sent of a stream that ended well."""
         output = b"" if self._begun else self._begin(None, None)
-        return output + self._close() + self.ended(usage)
+        return output + self._leave() + self.ended(usage)
 
     def _begin(self, answer_id: object, model: object) -> bytes:
         self._begun = True
@@ -147,12 +163,15 @@ class BlockStream(ABC):
         block, output = self._open, b""
         if block is None or block.kind is not kind:
             block = Block(kind)
-            output = self._enter(block)
+            output = self._leave() + self._enter(block)
         block.pieces.append(text)
         return output + self.said(block, text)
 
     def _call(self, call: Mapping[str, Any]) -> bytes:
-        """A call begins when its name is known; some providers send id, name and arguments one by one."""
+        """A call begins when its name is known; some providers send id, name and arguments one by one.
+
+        Some send parallel calls by turns: other formats complete one before the next, so the next one waits.
+        """
         function = call.get("function") or {}
         arguments = function.get("arguments")
         if not isinstance(arguments, str | None):
@@ -162,28 +181,38 @@ class BlockStream(ABC):
         if block is None or (given and block.name and function.get("name") and given != block.call_id):
             block = self._calls[index] = Block(BlockKind.CALL)
         block.call_id = block.call_id or given
-        output = b""
         if not block.name and (name := function.get("name")):
             block.call_id = block.call_id or _new_id()
             block.name = name
             self.called = True
-            output = self._enter(block)
-            if block.pieces:
-                output += self.said(block, block.text)
+            self._waiting.append(block)
+        output = b""
         if arguments:
             block.pieces.append(arguments)
             if block is self._open:
-                output += self.said(block, arguments)
-            elif block.name:
+                output = self.said(block, arguments)
+            elif block.number >= 0:
                 self.tangled = True
+        while self._waiting and not _is_half_said(self._open):
+            output += self._enter(self._waiting.pop(0))
+        return output
+
+    def _leave(self) -> bytes:
+        """The end of the open block and of the calls that wait for it."""
+        output = self._close()
+        for block in self._waiting:
+            output += self._enter(block) + self._close()
+        self._waiting = []
         return output
 
     def _enter(self, block: Block) -> bytes:
+        """The block begins, with what was said of it so far."""
         output = self._close()
         self._open = block
         block.number = self._count
         self._count += 1
-        return output + self.opened(block)
+        output += self.opened(block)
+        return output + self.said(block, block.text) if block.pieces else output
 
     def _close(self) -> bytes:
         block, output = self._open, b""

@@ -11,9 +11,11 @@ from pydantic import TypeAdapter
 
 from resilience.core.outcome import Failure
 from routing.adapters.base import Answer
+from routing.adapters.composed import TANGLED
 from routing.sse import EventReader
 from tests.routing.adapters.conversations import Json, call
 from tests.routing.adapters.exchanges import MESSAGES, events, exchange, fed
+from tests.routing.adapters.test_openai import chunk
 
 EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
 THINKING: Json = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
@@ -164,6 +166,45 @@ def test_a_whole_answer_to_a_stream_tells_the_same(name: str) -> None:
     assert isinstance(answer, Answer)
     asked.usage = answer.usage  # as the engine does
     check_whole(assembled(asked.replay(answer)), content, reason, usage)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        (0, 1, 2, 3, 4, 5),  # one after the other
+        (0, 3, 1, 4, 2, 5),  # by turns
+        (0, 3, 4, 5, 1, 2),  # the second is complete before the first
+        (3, 0, 1, 2, 4, 5),
+    ],
+)
+def test_parallel_calls_may_be_streamed_by_turns(order: tuple[int, ...]) -> None:
+    def pieces(index: int, city: str) -> list[Json]:
+        opening = {"index": index, "id": f"call_{index}", "function": {"name": "get_weather", "arguments": ""}}
+        said = ({"index": index, "function": {"arguments": piece}} for piece in ('{"city":', f'"{city}"}}'))
+        return [chunk(tool_calls=[call]) for call in (opening, *said)]
+
+    both = pieces(0, "Oslo") + pieces(1, "Rome")
+    asked = exchange("openai", dialect=MESSAGES, stream=True)
+    asked.request()
+    raw = fed(asked, events(*(both[place] for place in order), chunk("tool_calls"), named=False))
+    assert asked.error is None
+    uses = assembled(raw + asked.end())["content"]
+    assert sorted(uses, key=lambda block: str(block["id"])) == [
+        use("call_0", "get_weather", {"city": "Oslo"}),
+        use("call_1", "get_weather", {"city": "Rome"}),
+    ]
+
+
+def test_a_call_that_goes_on_after_it_was_complete_is_an_error() -> None:
+    calls = ((0, "f", "{}"), (1, "g", ""), (0, "f", "{}"))
+    pieces = [
+        chunk(tool_calls=[{"index": index, "id": f"c{index}", "function": {"name": name, "arguments": arguments}}])
+        for index, name, arguments in calls
+    ]
+    asked = exchange("openai", dialect=MESSAGES, stream=True)
+    asked.request()
+    fed(asked, events(*pieces, named=False))
+    assert asked.error is TANGLED
 
 
 def test_thoughts_come_only_to_who_asked_for_them() -> None:

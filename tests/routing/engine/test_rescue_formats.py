@@ -80,7 +80,7 @@ async def test_calls_that_a_message_cannot_tell_apart_are_an_error(gateway: Gate
         return chunk(tool_calls=[{"index": index, "id": f"call_{index}", "function": function}])
 
     gateway.provider("a", DIES)
-    calls = (call(0, name="f"), call(1, name="g"), call(0, arguments="{}"))
+    calls = (call(0, name="f", arguments="{}"), call(1, name="g"), call(0, arguments="{}"))
     gateway.provider("b", stream_of(chunk("Hello world"), *calls, chunk(finish="tool_calls"), DONE))
     answer = await gateway.ask(chat(stream=True, max_tokens=99), path=PATHS["messages"])
     assert b"stream_interrupted" in answer.body
