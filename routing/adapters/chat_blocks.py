@@ -64,6 +64,12 @@ def read_blocks(message: Mapping[str, Any]) -> list[Block]:
     return blocks
 
 
+def stopped_by(choice: Mapping[str, Any]) -> str | None:
+    """The stop sequence that ended a choice: vLLM and SGLang tell it, OpenAI does not."""
+    found = choice.get("stop_reason") or choice.get("matched_stop")
+    return found if isinstance(found, str) else None  # a number is a token
+
+
 def text_of(content: Any) -> str:
     """Some providers send a list of parts where OpenAI sends a string."""
     if isinstance(content, list):
@@ -94,6 +100,7 @@ class BlockStream(ABC):
 
     def __init__(self) -> None:
         self.finish_reason = ""
+        self.stopped_by: str | None = None  # a stop sequence, if the provider says which
         self.tangled = False  # a call went on after its block was closed: no other format can say that
         self.called = False
         self._begun = False
@@ -146,6 +153,7 @@ class BlockStream(ABC):
                 output += self._call(call)
         if reason := choice.get("finish_reason"):
             self.finish_reason = reason
+            self.stopped_by = stopped_by(choice)
         return output
 
     def end(self, usage: Usage) -> bytes:

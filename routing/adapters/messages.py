@@ -33,8 +33,10 @@ class MessagesExchange(ComposedExchange):
 
     def read(self, completion: dict[str, Any], usage: Usage) -> dict[str, Any] | Failure:
         """See message_of."""
-        return message_of(completion, self.target.model, usage, thoughts=self.shows_thoughts())
+        stops = self.client.body.get("stop_sequences") or ()
+        return message_of(completion, self.target.model, usage, thoughts=self.shows_thoughts(), stops=stops)
 
     def stream(self) -> MessageStream:
         """See MessageStream."""
-        return MessageStream(self.target.model, thoughts=self.shows_thoughts())
+        stops = self.client.body.get("stop_sequences") or ()
+        return MessageStream(self.target.model, thoughts=self.shows_thoughts(), stops=stops)

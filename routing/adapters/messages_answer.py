@@ -3,7 +3,7 @@
 message_start │ content_block_start, _delta …, _stop │ … │ message_delta with stop reason and usage, message_stop
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +13,7 @@ from resilience.core.kinds import Kind
 from resilience.core.outcome import Failure
 from routing.adapters.anthropic_blocks import tool_id
 from routing.adapters.base import Usage
-from routing.adapters.chat_blocks import SAID, Block, BlockKind, BlockStream, read_blocks
+from routing.adapters.chat_blocks import SAID, Block, BlockKind, BlockStream, read_blocks, stopped_by
 from routing.adapters.messages_thoughts import SIGNATURE
 from routing.sse import typed_event
 
@@ -33,8 +33,10 @@ DELTAS = {  # Anthropic has no block of its own for a refusal
 }
 
 
-def message_of(completion: Json, target_model: str, usage: Usage, *, thoughts: bool) -> Json | Failure:
-    """Raises LookupError or the like if this is no completion. thoughts: the client asked for them."""
+def message_of(
+    completion: Json, target_model: str, usage: Usage, *, thoughts: bool, stops: Sequence[str] = ()
+) -> Json | Failure:
+    """Raises LookupError or the like if this is no completion. thoughts: the client asked for them. stops: its own."""
     chosen = completion["choices"][0]
     blocks = read_blocks(chosen["message"])
     called = any(block.kind is BlockKind.CALL for block in blocks)
@@ -52,8 +54,7 @@ def message_of(completion: Json, target_model: str, usage: Usage, *, thoughts: b
     return {
         **_head(completion.get("id"), completion.get("model") or target_model),
         "content": content,
-        "stop_reason": stop_reason(reason, called=called),
-        "stop_sequence": None,
+        **_ending(reason, stopped_by(chosen), called=called, stops=stops),
         "usage": usage_of(usage),
     }
 
@@ -87,6 +88,14 @@ def stop_reason(finish_reason: object, *, called: bool) -> str:
     return "tool_use" if called and reason == "end_turn" else reason
 
 
+def _ending(finish_reason: object, stop: str | None, *, called: bool, stops: Sequence[str]) -> Json:
+    """Why the message ends, and by which of the client's stop sequences."""
+    reason = stop_reason(finish_reason, called=called)
+    if reason == "end_turn" and stop in stops:
+        return {"stop_reason": "stop_sequence", "stop_sequence": stop}
+    return {"stop_reason": reason, "stop_sequence": None}
+
+
 def usage_of(usage: Usage) -> Json:
     """Anthropic counts what came from the cache, and what went there, beside the other input; OpenAI counts it within."""
     cached, written = usage.cached_tokens or 0, usage.written_tokens or 0
@@ -101,8 +110,9 @@ def usage_of(usage: Usage) -> Json:
 class MessageStream(BlockStream):
     """Writes a message's events."""
 
-    def __init__(self, target_model: str, *, thoughts: bool) -> None:
+    def __init__(self, target_model: str, *, thoughts: bool, stops: Sequence[str] = ()) -> None:
         super().__init__()
+        self._stops = stops
         self._target_model = target_model
         self._thoughts = thoughts
         self._hidden = 0  # blocks the client does not get
@@ -149,7 +159,7 @@ class MessageStream(BlockStream):
 
     def ended(self, usage: Usage) -> bytes:
         """`message_delta` and `message_stop`."""
-        delta = {"stop_reason": stop_reason(self.finish_reason, called=self.called), "stop_sequence": None}
+        delta = _ending(self.finish_reason, self.stopped_by, called=self.called, stops=self._stops)
         return typed_event("message_delta", {"delta": delta, "usage": usage_of(usage)}) + typed_event(
             "message_stop", {}
         )

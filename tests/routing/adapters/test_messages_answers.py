@@ -169,6 +169,33 @@ def test_a_whole_answer_to_a_stream_tells_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "reason", "sequence"),
+    [
+        ({"stop_reason": "END"}, "stop_sequence", "END"),  # vLLM
+        ({"matched_stop": "END"}, "stop_sequence", "END"),  # SGLang
+        ({"stop_reason": "</s>"}, "end_turn", None),  # none of the client's
+        ({"stop_reason": 128009}, "end_turn", None),
+        ({}, "end_turn", None),
+    ],
+)
+def test_the_stop_sequence_is_told_where_the_provider_tells_it(told: Json, reason: str, sequence: str | None) -> None:
+    wanted: Json = {"dialect": MESSAGES, "stop_sequences": ["STOP", "END"]}
+    given = completion("stop", content="hello")
+    given["choices"][0] |= told
+    whole = exchange("openai", **wanted)
+    whole.request()
+    answer = whole.unary(json.dumps(given).encode(), {})
+    assert isinstance(answer, Answer)
+    streamed = exchange("openai", stream=True, **wanted)
+    streamed.request()
+    *pieces, last, counted = chunks(given)
+    last["choices"][0] |= told
+    raw = fed(streamed, events(*pieces, last, counted, named=False))
+    for message in (json.loads(answer.body), assembled(raw + streamed.end())):
+        assert (message["stop_reason"], message["stop_sequence"]) == (reason, sequence)
+
+
+@pytest.mark.parametrize(
     "order",
     [
         (0, 1, 2, 3, 4, 5),  # one after the other
