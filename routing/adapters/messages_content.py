@@ -1,7 +1,7 @@
 """Anthropic's messages as chat messages.
 
 tool_result blocks ──► `tool` messages, which come first │ tool_use ──► `tool_calls` │ thoughts are left out
-text, image, document ──► parts of the message
+text, image, document, search_result ──► parts of the message
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from routing.errors import GatewayError, invalid_request
 Json = dict[str, Any]
 
 THOUGHTS = ("thinking", "redacted_thinking")  # no other model can take them
+CITED = ("document", "search_result")  # blocks whose words an answer may be asked to cite
 FAILED = "Error: "  # before the result of a tool that failed, which chat completions have no member for
 
 
@@ -24,7 +25,7 @@ class MessageReader:
     """
 
     def __init__(self, target_format: str) -> None:
-        self.has_cache_marks = False
+        self.left_out: set[str] = set()  # members of blocks that chat completions have no word for
         self._number = -1  # of the message
         self._format = target_format
         self._pictures_in_results = target_format == "gemini"  # elsewhere a `tool` message is text only
@@ -80,7 +81,7 @@ class MessageReader:
         if not isinstance(block, dict):
             return None
         if block.get("cache_control") is not None:
-            self.has_cache_marks = True
+            self.left_out.add("cache_control")
         return block.get("type")
 
     def _result(self, block: Json, number: int) -> tuple[Json, list[Json]]:
@@ -151,10 +152,20 @@ class MessageReader:
         if kind == "text":
             text = required_text(block, "text", where)
             return [text_part(text)] if text else []
+        if kind in CITED and (citations := block.get("citations")) and citations != {"enabled": False}:
+            self.left_out.add("citations")
+        if kind == "search_result":
+            return self._search_result(block, where)
         source = block.get("source") if kind in ("image", "document") else None
         if not isinstance(source, dict):
             raise _unknown(block, where)
         return [_image(source, where)] if kind == "image" else self._document(block, source, where)
+
+    def _search_result(self, block: Json, where: str) -> list[Json]:
+        """What was found, under its title and where."""
+        found = [required_text(block, name, where) for name in ("title", "source")]
+        texts = [part["text"] for part in self._parts(block.get("content"), f"{where}.content") if "text" in part]
+        return [text_part("\n".join([*found, "", *texts]))]
 
     def _document(self, block: Json, source: Json, where: str) -> list[Json]:
         """Text stays text; a PDF goes as a file, by its URL only to whom fetches files."""

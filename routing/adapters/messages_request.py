@@ -57,8 +57,8 @@ class MessagesAsChat(ChatBody):
         self.body["messages"] = reader.read(self._asked.get("system"), self._asked["messages"])
         if not self.body["messages"]:
             raise invalid_request("`messages` are all empty.", "messages")
-        if reader.has_cache_marks:
-            self.drop("cache_control")
+        for name in sorted(reader.left_out):
+            self.drop(name)
 
     def _add_length(self) -> None:
         """At most what the model can do: agents ask for the most that Claude can, and OpenAI answers 400 to more."""

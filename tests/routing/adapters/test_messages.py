@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from routing.adapters.chat_parts import text_part
 from routing.errors import GatewayError
 from tests.routing.adapters.conversations import Json
 from tests.routing.adapters.exchanges import MESSAGES, dropped, exchange, sent
@@ -67,6 +68,25 @@ def test_what_is_left_out_is_named_as_the_client_names_it() -> None:
     assert dropped("openai", dialect=MESSAGES, **thinking) == ("thinking",)
 
 
+def test_what_a_search_found_is_told_as_text_without_citations() -> None:
+    found = {
+        "type": "search_result",
+        "title": "Oslo",
+        "source": "https://w.test/oslo",
+        "content": [text_part("A city.")],
+    }
+    cited = found | {"citations": {"enabled": True}}
+    told = {"type": "text", "text": "Oslo\nhttps://w.test/oslo\n\nA city."}
+    asked: Json = {"messages": [user(cited, text_part("Where?"))]}
+    assert asked_of("openai", asked)["messages"] == [{"role": "user", "content": [told, text_part("Where?")]}]
+    assert dropped("openai", dialect=MESSAGES, **asked) == ("citations",)
+    given: Json = {
+        "messages": [user(text_part("?")), assistant(use("toolu_1", "Oslo")), user(result("toolu_1", [found]))]
+    }
+    assert asked_of("openai", given)["messages"][-1]["content"] == told["text"]
+    assert dropped("openai", dialect=MESSAGES, **given) == ()
+
+
 @pytest.mark.parametrize("model", ["gpt-5", "o4-mini", "gpt-5.1-codex"])
 def test_a_reasoning_model_is_told_only_what_it_takes(model: str) -> None:
     asked: Json = {"dialect": MESSAGES, "model": model, "temperature": 0, "top_p": 1}
@@ -96,6 +116,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"messages": [assistant({**use("toolu_1", "Oslo"), "input": '{"city": '})]},
         "messages[0].content[0].input",
     ),
+    "a finding without a title": ({"messages": [user({"type": "search_result"})]}, "messages[0].content[0].title"),
     "a result of no call": (
         {"messages": [user({"type": "tool_result", "content": "a"})]},
         "messages[0].content[0].tool_use_id",

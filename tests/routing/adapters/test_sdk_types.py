@@ -10,8 +10,8 @@ from tests.routing.adapters.exchanges import HI, MODELS, answered, sent
 from tests.routing.adapters.sdk_types import CHECKS, check_anthropic, check_gemini
 from tests.routing.adapters.test_answers import candidate, generated, message
 from tests.routing.adapters.test_parameters import ANTHROPIC, GEMINI
-from tests.routing.adapters.test_tool_choices import CHOICES
 from tests.routing.adapters.test_schemas import GEMINI as SCHEMAS
+from tests.routing.adapters.test_tool_choices import CHOICES
 
 FORMATS = ["anthropic", "gemini"]
 
