@@ -15,6 +15,7 @@ from resilience.core.outcome import SUCCESS, Failure, Outcome, Success
 from resilience.core.permit import Permit
 from routing import rescue, telemetry
 from routing.adapters.base import Answer, Exchange
+from routing.adapters.translation import NOT_AS_DESCRIBED
 from routing.chains import Target
 from routing.egress import egress
 from routing.errors import GatewayError
@@ -143,11 +144,14 @@ class Attempt:
 
     async def _unstreamed(self, exchange: Exchange, response: UpstreamResponse) -> Outcome:
         body = (await response.read()).removeprefix(BOM)  # which some servers put before JSON, and clients refuse
-        result = exchange.unary(body, response.headers)
-        if isinstance(result, Failure):
-            return result
-        exchange.usage = result.usage
-        self.rest = exchange.replay(result) if self._job.request.stream else result
+        try:
+            result = exchange.unary(body, response.headers)
+            if isinstance(result, Failure):
+                return result
+            exchange.usage = result.usage
+            self.rest = exchange.replay(result) if self._job.request.stream else result
+        except NOT_AS_DESCRIBED:
+            return Failure(kind=Kind.TRANSIENT, message="status 200, but the body cannot be told as a stream")
         return SUCCESS
 
     def _note_headers(self, response: UpstreamResponse) -> None:

@@ -213,7 +213,10 @@ class Exchange(ABC):
 
     @abstractmethod
     def replay(self, answer: Answer) -> bytes:
-        """An unstreamed answer to a streamed request, as the events of a stream with its end."""
+        """An unstreamed answer to a streamed request, as the events of a stream with its end.
+
+        Raises LookupError or the like (translation.NOT_AS_DESCRIBED) if its members are not what the format says.
+        """
 
     @abstractmethod
     def end(self) -> bytes:

@@ -39,7 +39,6 @@ class NativeResponses(NativeExchange, OpenAICall):
 
     path = "/responses"
     _ending = b""
-    _replayed = b""
     _last_number = -1
     _continued: ContinuedResponse | None = None
 
@@ -140,19 +139,9 @@ class NativeResponses(NativeExchange, OpenAICall):
         self._continued = stream
         return stream
 
-    def unary(self, body: bytes, headers: Mapping[str, str]) -> Answer | Failure:
-        """The body as it came; to a streamed request only if it can be told as events."""
-        result = super().unary(body, headers)
-        if isinstance(result, Answer) and self.client.stream:
-            try:
-                self._replayed = replay_response(orjson.loads(body))
-            except NOT_AS_DESCRIBED:
-                return Failure(kind=Kind.TRANSIENT, message="status 200, but the body is no response")
-        return result
-
-    def replay(self, answer: Answer) -> bytes:  # noqa: ARG002 (`unary` has made it)
+    def replay(self, answer: Answer) -> bytes:
         """The whole response as the events of a stream."""
-        return self._replayed
+        return replay_response(orjson.loads(answer.body))
 
     def end(self) -> bytes:
         """The provider's own last event."""

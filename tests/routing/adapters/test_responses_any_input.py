@@ -71,9 +71,9 @@ def test_spoiled_answers_are_answers_or_failures(format_: str) -> None:
         asked = asking(format_, stream=True)
         asked.request()
         answer = asked.unary(json.dumps(spoiled(whole, chance)).encode(), {})
-        if isinstance(answer, Answer):
+        with contextlib.suppress(*NOT_AS_DESCRIBED):  # which the engine takes for a failure
+            assert not isinstance(answer, Answer) or asked.replay(answer)
             answered += 1
-            assert asked.replay(answer)
     assert answered
 
 

@@ -176,6 +176,12 @@ async def test_tokens_are_counted_by_the_provider_or_estimated_and_said_so(gatew
     assert not gateway.registry._permits
 
 
+async def test_an_unstreamed_message_that_cannot_be_told_as_a_stream_is_a_failure(gateway: Gateway) -> None:
+    gateway.provider("a", Reply(body=message(content=["hi"])), format="anthropic")
+    gateway.provider("b")
+    assert (await ask(gateway, asked(stream=True))).served_by == "b"
+
+
 @pytest.mark.parametrize(
     ("kind", "source", "tokens"),
     [

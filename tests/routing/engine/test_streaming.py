@@ -149,6 +149,15 @@ async def test_an_unstreamed_answer_to_a_stream_request_is_given_as_a_stream(gat
     assert (answer.text, answer.events[-1]) == ("whole", b"[DONE]")
 
 
+async def test_an_unstreamed_answer_that_cannot_be_told_as_a_stream_is_a_failure(gateway: Gateway) -> None:
+    broken = completion("hi")
+    broken["choices"][0]["message"]["tool_calls"] = ["f"]
+    gateway.provider("a", Reply(body=broken))
+    gateway.provider("b")
+    answer = await gateway.ask(STREAM)
+    assert (answer.status, answer.served_by) == (200, "b")
+
+
 async def test_success_is_settled_at_the_end_of_the_stream_not_at_its_headers(gateway: Gateway) -> None:
     broken = stream_of(ROLE, chunk("Hel"), Break())
     gateway.provider("a", *[broken] * 5)
