@@ -144,11 +144,11 @@ class Attempt:
 
     async def _unstreamed(self, exchange: Exchange, response: UpstreamResponse) -> Outcome:
         body = (await response.read()).removeprefix(BOM)  # which some servers put before JSON, and clients refuse
+        result = exchange.unary(body, response.headers)
+        if isinstance(result, Failure):
+            return result
+        exchange.usage = result.usage
         try:
-            result = exchange.unary(body, response.headers)
-            if isinstance(result, Failure):
-                return result
-            exchange.usage = result.usage
             self.rest = exchange.replay(result) if self._job.request.stream else result
         except NOT_AS_DESCRIBED:
             return Failure(kind=Kind.TRANSIENT, message="status 200, but the body cannot be told as a stream")
