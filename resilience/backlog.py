@@ -79,16 +79,18 @@ class Backlog:
             _end(entry)
         return entry.settled
 
-    async def written(self, provider: str) -> None:
+    async def written(self, provider: str) -> bool:
         """Wait until the database has all that was put for a provider, or does not answer; PATIENCE at most.
 
-        What a client is told must be known to the next process, should this one be killed now.
+        What a client is told must be known to the next process, should this one be killed now. True if there was
+        anything to wait for: another process may have settled first, and then the copy is not what it was.
         """
         if self.database_ok:
             for entry in chain(reversed(self._queue), reversed(self._in_hand)):
                 if entry.job.target[0] == provider:
                     await self.wait_for(entry.settled)
-                    return
+                    return True
+        return False
 
     async def wait_for(self, settled: asyncio.Future[None]) -> None:
         """Wait for what `put` returned, for PATIENCE at most. If the caller is cancelled the write still happens."""

@@ -32,11 +32,13 @@ def check(target: Target, registry: LiveCopy, live: Live, now: datetime) -> Refu
 async def admit(target: Target, registry: Registry, live: Live, now: datetime) -> Permit | Refusal:
     """A permit, which must be settled exactly once, or the first gate that is shut."""
     verdict = check(target, registry, live, now)
+    if isinstance(verdict, Refusal) and await registry.backlog.written(target.provider.slug):
+        # the client is told of the gate as the database shut it, if it did
+        verdict = check(target, registry, live, now)
     if verdict is None:
         return registry.permit(target.pair, now)
     if verdict is NEEDS_LEASE:
         return await registry.claim(target.pair, target.provider.policy, now)
-    await registry.backlog.written(target.provider.slug)  # the client may be told of the gate that was shut
     return verdict
 
 
