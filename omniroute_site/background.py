@@ -19,6 +19,10 @@ _start: asyncio.Task[None] | None = None
 _role = Role.ALL
 
 
+class NoTableError(RuntimeError):
+    """There is nothing to route by."""
+
+
 def serve_as(role: Role) -> None:
     """Say what this process serves, for the row that it keeps of itself."""
     global _role  # noqa: PLW0603 (one per process)
@@ -51,6 +55,8 @@ async def ensure_started() -> None:
 async def _start_all() -> None:
     # the table first: it says which providers there are and with which policies their state is read
     await table.start()
+    if not table.is_loaded():  # by an empty table every client would be told that it has no key
+        raise NoTableError("the routing table could not be loaded")
     await sync.start()
     await requestlog.start()
     await heartbeat.start(_role)

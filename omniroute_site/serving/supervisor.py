@@ -1,7 +1,7 @@
 """The parent of several workers: starts them on one socket, replaces those that die, passes the drain on.
 
 Workers are fresh interpreters (no fork: Django, database drivers and threads dislike being copied). A worker that
-dies before it was ready ends the whole; the next one would fail the same way.
+dies before it was ready is started again while others serve; if none does it ends the whole, with its reason in the log.
 """
 
 import logging
@@ -49,7 +49,7 @@ class Supervisor:
         self.metrics_dir = tempfile.mkdtemp(prefix="omniroute-metrics-")
 
     def run(self, on_ready: Callable[[], None]) -> int:
-        """Exit status: 0 after a drain, 1 if a worker could not start."""
+        """Exit status: 0 after a drain, 1 if a worker could not start and no other serves."""
         self._hear_signals()
         announced = False
         try:
@@ -95,7 +95,7 @@ class Supervisor:
         self.selector.register(ours, selectors.EVENT_READ, worker)
 
     def _tend(self) -> bool:
-        """Wait for news of the workers; False if one could not start."""
+        """Wait for news of the workers; False if one could not start and no other serves."""
         for key, _ in self.selector.select():
             worker: Worker | None = key.data
             if worker is None:
@@ -109,10 +109,13 @@ class Supervisor:
     def _replace(self, worker: Worker) -> bool:
         self._forget(worker)
         status = worker.process.wait()
-        if not worker.ready:
-            logger.error("a worker could not start", extra={"pid": worker.process.pid, "status": status})
+        again = worker.ready or any(other.ready for other in self.workers)
+        logger.error(
+            "a worker died" if worker.ready else "a worker could not start",
+            extra={"pid": worker.process.pid, "status": status, "starting_another": again},
+        )
+        if not again:
             return False
-        logger.error("a worker died; starting another", extra={"pid": worker.process.pid, "status": status})
         time.sleep(max(RESTART_DELAY - (time.monotonic() - worker.started_at), 0))
         self._start()
         return True

@@ -26,6 +26,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module, name in ((table, "table"), (sync, "state"), (requestlog, "log"), (heartbeat, "heart")):
         monkeypatch.setattr(module, "start", part(f"start {name}"))
         monkeypatch.setattr(module, "stop", part(f"stop {name}", fails=name == "state"))
+    monkeypatch.setattr(table, "is_loaded", lambda: True)
     monkeypatch.setattr(background, "_start", None)
     return noted
 
@@ -71,3 +72,13 @@ async def test_a_caller_that_leaves_does_not_stop_the_start(calls: list[str]) ->
     await background.ensure_started()
 
     assert calls == ["start table", "start state", "start log", "start heart"]
+
+
+async def test_nothing_is_served_without_a_routing_table(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "is_loaded", lambda: False)
+
+    with pytest.raises(background.NoTableError):
+        await background.ensure_started()
+
+    assert calls == ["start table"]
+    assert not background.running()

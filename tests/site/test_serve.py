@@ -122,6 +122,23 @@ def test_workers_count_together_are_replaced_and_drain_together(
         assert gone(workers, within=1)
 
 
+def test_a_worker_killed_while_it_starts_takes_nobody_along(
+    database: Path, simulator: Simulator, tmp_path: Path
+) -> None:
+    arguments = ("serve", "--port", "0", "--workers", "2")
+    with Server(*arguments, database=database, log=tmp_path / "log") as server:
+        simulator.behave(PRIMARY, mode="ok")
+        first = set(children(server.process.pid))
+        os.kill(min(first), signal.SIGKILL)
+        until(lambda: len(set(children(server.process.pid)) - first) == 1)
+        (starting,) = set(children(server.process.pid)) - first
+        os.kill(starting, signal.SIGKILL)
+        until(lambda: "a worker could not start" in server.output())
+
+        assert chat(server) == (200, "primary")
+        until(lambda: len(set(children(server.process.pid)) - {*first, starting}) == 1)
+
+
 def test_workers_never_outlive_their_parent(database: Path, tmp_path: Path) -> None:
     arguments = ("serve", "--port", "0", "--workers", "2")
     with Server(*arguments, database=database, log=tmp_path / "log") as server:
