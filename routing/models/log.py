@@ -29,7 +29,7 @@ class RequestLog(models.Model):
     chain = models.CharField(max_length=200)
     requested_model = models.CharField(max_length=200)
     key_name = models.CharField(max_length=200)
-    client_format = models.CharField(max_length=16)
+    client_format = models.CharField(max_length=64)  # the path that was asked
     stream = models.BooleanField()
     outcome = models.CharField(max_length=16, choices=Outcome.choices)
     status = models.PositiveSmallIntegerField()

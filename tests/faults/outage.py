@@ -39,6 +39,8 @@ def survive(stage: Stage, outage: AbstractContextManager[None], *, shown: bool =
     breaker = stage.breaker("primary")
     assert (breaker["state"], breaker["kind_counts"]) == ("OPEN", {"transient": THRESHOLD})
     assert gauge(stage, "state_database_up") == 1
+    until(lambda: gauge(stage, "request_log_waiting") == 0)
+    assert gauge(stage, "request_log_dropped") == 0
     log = stage.gateway.output()
     assert "state.database_unreachable" in log
     assert "state.database_is_back" in log

@@ -12,6 +12,7 @@ import pytest
 from django.db import IntegrityError, OperationalError
 
 from routing import requestlog, requestlog_rows
+from routing.dialects import DIALECTS
 from routing.ids import uuid7
 from routing.models import RequestLog
 from routing.requestlog import RequestLogWriter, RequestRecord
@@ -91,6 +92,13 @@ def test_what_callers_and_upstreams_choose_does_not_cost_the_row() -> None:
     row = RequestLog.objects.get()
     assert (len(row.chain), row.error, row.input_tokens, row.output_tokens) == (200, "bad  byte ?", None, None)
     assert row.targets == [{"message": "half a pair ?", "retry_after": 1e30}]
+
+
+def test_every_endpoint_fits_its_column() -> None:
+    """PostgreSQL refuses a row that does not; SQLite takes anything."""
+    longest = RequestLog._meta.get_field("client_format").max_length
+    assert longest is not None
+    assert max(map(len, DIALECTS)) <= longest
 
 
 @pytest.mark.django_db
