@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import DataError, Error, IntegrityError, NotSupportedError, ProgrammingError, transaction
 
 from resilience.change import Change
 from resilience.jobs import Job
@@ -27,8 +27,17 @@ PATIENCE = 1.0  # s that a request waits for the database before it goes on with
 LIMIT = 10_000
 BATCH = 20
 RETRY_AFTER = 1.0  # s
-UNREACHABLE = (OperationalError, InterfaceError)
-"""The database is away or too busy; any other error is the job's own and would come again for ever."""
+REFUSALS = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
+"""What the database says of a job that it would refuse again for ever."""
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether the database is away, too busy, full, read-only or damaged, and may take the same job later.
+
+    psycopg has an OperationalError for some of that, an InternalError for a server that became a replica, and sqlite3 a
+    bare DatabaseError for a damaged file.
+    """
+    return isinstance(error, Error) and not isinstance(error, REFUSALS)
 
 
 @dataclass(slots=True)
@@ -119,7 +128,11 @@ class Backlog:
         self._retry_at = asyncio.get_running_loop().time() + RETRY_AFTER
 
     def answered(self) -> None:
-        """Note that the database answered."""
+        """Note that the database answered a question. A full disk can be read: what is owed tells whether it is back."""
+        if not len(self):
+            self._is_back()
+
+    def _is_back(self) -> None:
         if not self.database_ok:
             logger.warning("state.database_is_back", extra={"backlog": len(self)})
         self.database_ok = True
@@ -150,7 +163,7 @@ class Backlog:
             batch = await self._thread.run(lambda jobs=jobs: _write_batch(jobs))  # type: ignore[misc]
             self._answers += 1
             if batch.error is None:
-                self.answered()
+                self._is_back()
                 while self._in_hand:
                     _end(self._in_hand.popleft())
                 self._on_change(batch.changes)
@@ -170,7 +183,7 @@ def _write_batch(jobs: list[Job]) -> _Batch:
         with transaction.atomic() if len(jobs) > 1 else nullcontext():  # each job has its own transaction or savepoint
             for job in jobs:
                 _write_one(job, changes)
-    except UNREACHABLE as error:
+    except Error as error:
         return _Batch([], error)
     return _Batch(changes)
 
@@ -178,9 +191,10 @@ def _write_batch(jobs: list[Job]) -> _Batch:
 def _write_one(job: Job, changes: list[Change]) -> None:
     try:
         changes.append(job.write())
-    except UNREACHABLE:
-        raise
-    except Exception:  # one bad job (text that the database refuses, a mistake of ours) must not stop the others
+    except Exception as error:
+        if is_away(error):
+            raise
+        # one bad job (text that the database refuses, a mistake of ours) must not stop the others
         logger.exception("state.write_failed", extra={"job": type(job).__name__, "target": "/".join(job.target)})
 
 

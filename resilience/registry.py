@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 
 from resilience import jobs, store
-from resilience.backlog import PATIENCE, UNREACHABLE, Backlog
+from resilience.backlog import PATIENCE, Backlog, is_away
 from resilience.change import Change
 from resilience.core import breaker as breakers
 from resilience.core import forced, settlement
@@ -161,7 +161,7 @@ class Registry(LiveCopy):
                 asked.add_done_callback(self._late_answer)
             elif (error := asked.exception()) is None:
                 return self._claim_answered(pair, now, lease_id, asked.result())
-            elif isinstance(error, UNREACHABLE):
+            elif is_away(error):
                 self.backlog.failed(error)
             else:  # a mistake of ours: not a reason to fail a request
                 logger.error("state.claim_failed", exc_info=error, extra={"provider": pair.provider})

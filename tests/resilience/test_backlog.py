@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 import pytest
-from django.db import DataError, OperationalError
+from django.db import DatabaseError, DataError, InternalError, OperationalError
 
 from resilience import backlog as backlog_module
 from resilience import store
@@ -15,6 +15,7 @@ from resilience.jobs import Flush
 from resilience.models import ResilienceEvent
 from resilience.reading import load_all, read_breaker
 from resilience.registry import Registry
+from resilience.sync import Sync
 
 from .examples import BROKEN, POLICY, after
 
@@ -54,6 +55,40 @@ async def test_what_the_database_missed_is_written_in_order_when_it_is_back(regi
     assert row == registry.breakers["openai"]
     assert row.retry_at == after(4 + 30)
     assert [record.message for record in caplog.records] == ["state.database_unreachable", "state.database_is_back"]
+
+
+async def test_a_database_that_can_be_read_but_takes_no_writes_is_away_until_it_does(registry, database_away, caplog):
+    """A full disk, a replica."""
+    caplog.set_level(logging.WARNING)
+    sync = Sync(registry, lambda: after(1))
+    await fail(registry, 0)
+    for _ in range(3):
+        await sync.round()
+        assert not registry.health.database_ok
+    assert [record.message for record in caplog.records] == ["state.database_unreachable"]
+
+    database_away()
+    await sync.round()
+
+    assert (registry.health.backlog, registry.health.database_ok) == (0, True)
+    assert caplog.records[-1].message == "state.database_is_back"
+
+
+@pytest.mark.parametrize("trouble", [InternalError("read-only transaction"), DatabaseError("file is damaged")])
+async def test_what_a_database_in_any_trouble_refuses_is_kept(registry, monkeypatch, trouble):
+    write = store.settle
+
+    def refuse(*_args, **_details):
+        raise trouble
+
+    monkeypatch.setattr(store, "settle", refuse)
+    await fail(registry, 0)
+    assert (registry.health.backlog, registry.health.database_ok) == (1, False)
+
+    monkeypatch.setattr(store, "settle", write)
+    await registry.backlog.write_all()
+
+    assert await registry.thread.run(lambda: read_breaker("openai")) == registry.breakers["openai"]
 
 
 async def test_nobody_waits_for_a_database_known_to_be_away(registry, database_away, monkeypatch):
