@@ -64,5 +64,6 @@ def logging_config(*, level: str, style: str) -> dict[str, Any]:
             "httpx": {"level": "WARNING"},  # logs every URL, and Gemini's carries its key
             "daphne": {"level": "WARNING"},
             "axes": {"level": "WARNING"},
+            "psycopg": {"level": "ERROR"},  # two lines a second while PostgreSQL is away; we say so once ourselves
         },
     }

@@ -113,7 +113,17 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     # Each of the few long-lived threads (state, log, table, heartbeat, pages, consumers) holds one connection at a time, so
     # nobody waits in line; what is waited for is a server that is away, which the pages then say.
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("pool", {"min_size": 1, "max_size": 10, "timeout": 3})
+    DATABASES["default"]["OPTIONS"] = {
+        "pool": {"min_size": 1, "max_size": 10, "timeout": 3},
+        # A host that vanishes (power, failover, a firewall that forgot us) says no goodbye, and an answer that never comes
+        # is waited for by Linux's defaults for two hours. libpq's words, seconds but for the last: given up after 20 s.
+        "connect_timeout": 5,
+        "keepalives_idle": 5,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 20_000,  # ms
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 else:
     raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:/// or postgres://")

@@ -57,6 +57,12 @@ class Postgres:
     def go_on(self) -> None:
         self._signal(signal.SIGCONT)
 
+    def configure(self, name: str, value: str) -> None:
+        """Set an option of the running server, for connections that there are as well."""
+        options = self._folder / "postgresql.auto.conf"
+        options.write_text(f"{name} = {value}\n")
+        self._run("pg_ctl", "reload", "-s")
+
     def _signal(self, number: int) -> None:
         pid_file = self._folder / "postmaster.pid"
         if pid_file.exists():

@@ -30,7 +30,15 @@ def stalled(postgres: Postgres) -> Iterator[None]:
     postgres.go_on()
 
 
-@pytest.mark.parametrize(("outage", "shown"), [(stopped, True), (stalled, False)])
+@contextmanager
+def replica(postgres: Postgres) -> Iterator[None]:
+    """It answers, and takes no writes: what it is after the wrong failover."""
+    postgres.configure("default_transaction_read_only", "on")
+    yield
+    postgres.configure("default_transaction_read_only", "off")
+
+
+@pytest.mark.parametrize(("outage", "shown"), [(stopped, True), (stalled, False), (replica, True)])
 def test_a_database_server_in_trouble_costs_no_request_and_is_told_everything_later(
     tmp_path: Path, outage: Callable[[Postgres], AbstractContextManager[None]], shown: bool
 ) -> None:

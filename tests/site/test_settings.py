@@ -2,7 +2,10 @@
 
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from omniroute_site import checks as our_checks
 from omniroute_site.environment import Environment
 from omniroute_site.logs import JsonFormatter, TextFormatter
 from routing.models import Connection, ErrorRule, Provider
+from tests.site.processes import ROOT, environment
 
 READERS: dict[str, Callable[[Environment], Any]] = {
     "flag": lambda env: env.flag("VALUE"),
@@ -136,6 +140,26 @@ def test_debug_is_warned_about() -> None:
 
 def test_the_project_itself_has_nothing_to_complain_about() -> None:
     assert checks.run_checks() == []
+
+
+def test_a_database_host_that_vanishes_is_given_up_soon_unless_the_url_says_otherwise(tmp_path: Path) -> None:
+    show = (
+        "import json; from omniroute_site import settings; print(json.dumps(settings.DATABASES['default']['OPTIONS']))"
+    )
+    url = "postgres://omniroute@db.example/omniroute?connect_timeout=9"
+    done = subprocess.run(
+        [sys.executable, "-c", show],
+        cwd=ROOT,
+        env=environment(tmp_path, DATABASE_URL=url),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    options = json.loads(done.stdout)
+    assert options["connect_timeout"] == 9
+    assert options["keepalives_idle"] + options["keepalives_interval"] * options["keepalives_count"] <= 20
+    assert options["tcp_user_timeout"] <= 20_000
 
 
 def test_several_processes_without_redis_and_people_on_plain_http_are_warned_about(
