@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeGuard
 
 from django.db import DataError, Error, IntegrityError, NotSupportedError, ProgrammingError, transaction
 
@@ -31,7 +32,7 @@ REFUSALS = (DataError, IntegrityError, NotSupportedError, ProgrammingError)
 """What the database says of a job that it would refuse again for ever."""
 
 
-def is_away(error: BaseException) -> bool:
+def is_away(error: BaseException) -> TypeGuard[Error]:
     """Whether the database is away, too busy, full, read-only or damaged, and may take the same job later.
 
     psycopg has an OperationalError for some of that, an InternalError for a server that became a replica, and sqlite3 a

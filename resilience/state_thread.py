@@ -5,13 +5,18 @@ would hold up a settlement). One thread, first in first out: two writes of this 
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 from django.db import DatabaseError, InterfaceError, connection
 
 T = TypeVar("T")
+
+_opened = threading.local()
+"""`file` of each thread: which one its connection has open."""
 
 
 class StateThread:
@@ -46,9 +51,24 @@ def _close() -> None:
 
 def _guarded(job: Callable[[], T]) -> T:
     """Run `job`; drop a connection that failed, so that the next job begins with a new one."""
+    _leave_old_file()
     try:
         return job()
     except (DatabaseError, InterfaceError):
         if not connection.in_atomic_block:
             connection.close()
         raise
+
+
+def _leave_old_file() -> None:
+    """Drop the connection to an SQLite file that was moved away, or replaced by a backup: what it is told is lost."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return
+    try:
+        found = Path(connection.settings_dict["NAME"]).stat()
+        file = (found.st_dev, found.st_ino)
+    except OSError:
+        file = None
+    if file != getattr(_opened, "file", None):
+        connection.close()
+        _opened.file = file

@@ -3,11 +3,13 @@
 import resource
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
 
 import pytest
 
-from tests.faults.outage import PROVIDERS, survive
+from tests.faults.outage import PROVIDERS, THRESHOLD, ask, survive
+from tests.site.processes import until
 from tests.stage import Stage
 
 
@@ -47,3 +49,18 @@ def test_a_database_in_trouble_costs_no_request_and_is_told_everything_later(
 ) -> None:
     running.calm()
     survive(running, fault(running))
+
+
+def test_a_backup_put_in_place_while_serving_is_the_database_from_then_on(running: Stage) -> None:
+    running.calm()
+    backup = running.folder / "backup.sqlite3"
+    with closing(sqlite3.connect(running.database)) as live, closing(sqlite3.connect(backup)) as copy:
+        live.backup(copy)
+    for ending in ("-wal", "-shm"):
+        Path(f"{running.database}{ending}").unlink(missing_ok=True)
+    backup.replace(running.database)
+
+    running.control("primary-one", mode="error")
+    assert {ask(running) for _ in range(THRESHOLD)} == {(200, "backup")}
+
+    until(lambda: running.breaker("primary")["state"] == "OPEN")  # pages open the file anew each time
