@@ -1,4 +1,6 @@
-"""aiohttp's pool of sockets, with two things added: it says whether a call got a used socket, and no reader is forgotten.
+"""aiohttp's pool of sockets, with three things added.
+
+It says whether a call got a used socket, no reader is forgotten, and what nobody asked for is nobody's answer.
 
 Subclasses reach into aiohttp where its interface ends; tests/routing/engine/test_upstream_sockets.py holds what they
 rely on.
@@ -14,6 +16,7 @@ from aiohttp.connector import Connection
 
 if TYPE_CHECKING:
     from aiohttp import ClientRequest, ClientTimeout
+    from aiohttp.client_reqrep import ConnectionKey
     from aiohttp.tracing import Trace
 
 on_used_socket: ContextVar[bool] = ContextVar("on_used_socket", default=False)
@@ -42,12 +45,27 @@ class SocketPool(aiohttp.TCPConnector):
         protocol = connection.protocol
         if isinstance(protocol, _Protocol):
             on_used_socket.set(protocol.used)
-            protocol.used = True
+            protocol.used, protocol.kept = True, False
         return connection
+
+    def _release(self, key: "ConnectionKey", protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        """Keep a socket, or close it."""
+        if isinstance(protocol, _Protocol):
+            protocol.kept = True
+        super()._release(key, protocol, should_close=should_close)
 
 
 class _Protocol(ResponseHandler):
     used = False
+    kept = False  # for the next call
+
+    def data_received(self, data: bytes) -> None:
+        """Close a kept socket that says something: aiohttp takes it for the answer to the next request, of whoever."""
+        unasked = self.kept and data  # aiohttp calls it without any to go on with what it has
+        if not unasked:
+            super().data_received(data)
+        if unasked or (self.kept and self.should_close):  # or more came with the end of the answer, which let it go
+            self.close()
 
     def set_exception(self, exc: BaseException, exc_cause: BaseException | None = None) -> None:
         """Also tell who reads the body: on a broken chunk, aiohttp lets them wait for ever."""

@@ -8,6 +8,7 @@ import pytest
 
 from routing.upstream import Upstream, UpstreamError, UpstreamRequest
 from routing.upstream.sockets import on_used_socket
+from tests.waiting import until
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"
@@ -25,6 +26,7 @@ class Provider:
         self.requests = 0
         self.url = ""
         self.headers_arrived = asyncio.Event()
+        self.left = 0  # sockets that the gateway closed
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers = self._script[min(self.sockets, len(self._script) - 1)]
@@ -43,7 +45,7 @@ class Provider:
                     await self.headers_arrived.wait()
                     writer.write(rest)
         except asyncio.IncompleteReadError:
-            pass  # the gateway closed it
+            self.left += 1
         finally:
             writer.close()
 
@@ -99,6 +101,26 @@ async def test_an_answer_that_began_is_never_asked_for_again() -> None:
         with pytest.raises(UpstreamError, match="ended within its headers"):
             await post(provider, upstream)
         assert provider.requests == 2
+
+
+async def test_what_a_provider_says_unasked_is_nobodys_answer() -> None:
+    """A second answer, whole or begun, on a kept socket: the next request of another client must not get it."""
+    for late in (OK.replace(b"hi", b"no"), OK[:20]):
+        async with serving([OK + b"\0" + late, OK], [OK]) as (provider, upstream):
+            response = await upstream.open("p", UpstreamRequest(provider.url, [], b"{}"), 5.0)
+            assert await response.read() == b"hi"
+            await response.aclose()
+            provider.headers_arrived.set()
+            await until(lambda: provider.left == 1)
+
+            assert await post(provider, upstream) == (200, b"hi")
+            assert provider.sockets == 2
+
+
+async def test_what_comes_with_the_end_of_an_answer_is_nobodys_either() -> None:
+    async with serving([CHUNKED + b"\0" + b"0\r\n\r\n" + OK.replace(b"hi", b"no"), OK], [OK]) as (provider, upstream):
+        assert await post(provider, upstream) == (200, b"hello")
+        assert await post(provider, upstream) == (200, b"hi")
 
 
 async def test_the_pool_knows_used_sockets_from_new_ones() -> None:
