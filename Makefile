@@ -28,6 +28,7 @@ fuzz: setup-dev
 # a quarter of an hour and more: kill -9 under traffic, then mixed faults and rough clients
 faults: setup-dev
 	@$(BIN)/python -m tests.faults kills --times 100
+	@$(BIN)/python -m tests.faults kills --times 30 --workers 3 --one-by-one
 	@$(BIN)/python -m tests.faults soak --minutes 10
 
 demo-reset: setup

@@ -6,6 +6,7 @@ import sys
 
 from tests.faults.kills import kill
 from tests.faults.soak import soak
+from tests.faults.workers import kill_workers
 
 
 def say(line: str) -> None:
@@ -13,7 +14,8 @@ def say(line: str) -> None:
 
 
 def prove_kills(asked: argparse.Namespace) -> list[str]:
-    done = kill(asked.times, seed=asked.seed, workers=asked.workers, database_url=asked.database, say=say)
+    prove = kill_workers if asked.one_by_one else kill
+    done = prove(asked.times, seed=asked.seed, workers=asked.workers, database_url=asked.database, say=say)
     say(f"{done.times} kills, {done.transitions_seen} transitions and {done.failures_seen} failures seen by clients")
     return done.lost
 
@@ -37,6 +39,7 @@ def main(arguments: list[str]) -> int:
     killing = proofs.add_parser("kills", help="kill -9 under traffic; nothing that a client saw may be undone")
     killing.add_argument("--times", type=int, default=100)
     killing.add_argument("--workers", type=int, default=1)
+    killing.add_argument("--one-by-one", action="store_true", help="one worker at a time, not all processes")
     killing.add_argument("--database", default="", metavar="URL", help="instead of SQLite; it must be empty")
     killing.set_defaults(prove=prove_kills)
     soaking = proofs.add_parser("soak", help="mixed faults and rough clients; nothing may be left afterwards")

@@ -42,11 +42,7 @@ def kill(
         tempfile.TemporaryDirectory(prefix="omniroute-kills-") as folder,
         Stage(Path(folder), workers=workers, database_url=database_url, **PROVIDERS) as stage,
     ):
-        stage.control("primary-one", mode="error", rate=0.7)
-        stage.control("pair-one", mode="rate_limit", rate=0.5, retry_after=1)
-        stage.control("pair-two", mode="rate_limit", rate=0.5, retry_after=2)
-        stage.control("gemini", mode="model_missing")
-        stage.control("azure", mode="context_length")
+        misbehave(stage)
         log = EventLog(stage)
         for number in range(1, times + 1):
             notes = live_and_die(stage, chance, at_once=number % 2 == 0)
@@ -62,6 +58,15 @@ def kill(
             if missing:
                 say("\n".join([*missing, f"killed at {time.time()}", last_words[-2000:]]))
     return done
+
+
+def misbehave(stage: Stage) -> None:
+    """Have every kind of gate shut, again and again."""
+    stage.control("primary-one", mode="error", rate=0.7)
+    stage.control("pair-one", mode="rate_limit", rate=0.5, retry_after=1)
+    stage.control("pair-two", mode="rate_limit", rate=0.5, retry_after=2)
+    stage.control("gemini", mode="model_missing")
+    stage.control("azure", mode="context_length")
 
 
 def live_and_die(stage: Stage, chance: random.Random, *, at_once: bool) -> Notes:

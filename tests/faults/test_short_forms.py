@@ -8,6 +8,7 @@ import pytest
 
 from tests.faults.kills import kill
 from tests.faults.soak import soak
+from tests.faults.workers import kill_workers
 from tests.services.postgres import Postgres
 
 pytestmark = pytest.mark.services
@@ -28,6 +29,12 @@ def postgres() -> Iterator[str]:
 def test_kill_9_undoes_nothing_that_a_client_saw(database) -> None:
     with database() as url:
         done = kill(2, database_url=url)
+    assert done.lost == []
+    assert done.transitions_seen
+
+
+def test_a_worker_killed_costs_nobody_what_it_knew() -> None:
+    done = kill_workers(3, workers=2)
     assert done.lost == []
     assert done.transitions_seen
 

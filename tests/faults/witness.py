@@ -26,6 +26,10 @@ EVENTS = {  # the reason a client reads: what must have happened for it; a failu
 }
 
 
+SHUT = frozenset({"breaker_open", "cooling", "locked"})
+"""Reasons for which a target was not called."""
+
+
 @dataclass(frozen=True)
 class Fact:
     """A gate that a client was told to be shut, until a time between two times."""
