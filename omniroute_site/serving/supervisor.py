@@ -1,7 +1,7 @@
 """The parent of several workers: starts them on one socket, replaces those that die, passes the drain on.
 
 Workers are fresh interpreters (no fork: Django, database drivers and threads dislike being copied). A worker that
-dies before it was ready is started again while others serve; if none does it ends the whole, with its reason in the log.
+ends before it was ready is started again if it was killed or others serve, else it ends the whole: its reason is logged.
 """
 
 import logging
@@ -109,7 +109,8 @@ class Supervisor:
     def _replace(self, worker: Worker) -> bool:
         self._forget(worker)
         status = worker.process.wait()
-        again = worker.ready or any(other.ready for other in self.workers)
+        killed = status < 0  # which says nothing of the next one
+        again = worker.ready or killed or any(other.ready for other in self.workers)
         logger.error(
             "a worker died" if worker.ready else "a worker could not start",
             extra={"pid": worker.process.pid, "status": status, "starting_another": again},
