@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import httpx
 
 from resilience.core.kinds import Kind
+from routing.upstream.inflate import Inflater
 from routing.upstream.transport import AiohttpTransport
 
 USER_AGENT = b"omniroute"
@@ -44,13 +45,13 @@ class UpstreamRequest:
 class UpstreamResponse:
     """An answer whose body is still on the wire. `aclose` must be called on every path."""
 
-    __slots__ = ("_decoder", "_iterator", "_response", "headers", "status")
+    __slots__ = ("_inflater", "_iterator", "_response", "headers", "status")
 
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
         self.status = response.status_code
         self.headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
-        self._decoder = _decoder(self.headers.get("content-encoding", ""))
+        self._inflater = Inflater.of(self.headers.get("content-encoding", ""), or_plain=self.status >= 300)
         self._iterator: AsyncIterator[bytes] | None = None
 
     async def chunk(self) -> bytes:
@@ -60,10 +61,10 @@ class UpstreamResponse:
         try:
             while True:
                 piece = await anext(self._iterator, b"")
-                if self._decoder is None or not piece:
+                if self._inflater is None or not piece:
                     return piece
-                if decoded := self._decoder.decompress(piece, MAX_BODY_BYTES):
-                    return decoded
+                if inflated := self._inflater.feed(piece, MAX_BODY_BYTES):
+                    return inflated
         except httpx.HTTPError as error:
             raise _broken(error, reached=True) from error
         except zlib.error as error:
@@ -172,14 +173,6 @@ def _broken(error: httpx.HTTPError, *, reached: bool) -> UpstreamError:
             return UpstreamError(Kind.TIMEOUT, str(error), reached=reached)
         case _:
             return UpstreamError(Kind.TRANSIENT, f"the connection broke ({error})")
-
-
-def _decoder(encoding: str) -> "zlib._Decompress | None":
-    """We ask for no compression; some providers' front ends compress all the same, above all errors."""
-    encoding = encoding.strip().lower()
-    if encoding in ("gzip", "x-gzip", "deflate"):
-        return zlib.decompressobj(zlib.MAX_WBITS | 32)  # 32: gzip or zlib, told by the header
-    return None
 
 
 def _length(headers: dict[str, str]) -> int:
