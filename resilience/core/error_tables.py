@@ -1,7 +1,7 @@
 """How errors are classified: one table per format, read from the top; the first row that matches decides.
 
 The order is that of RESILIENCE section 2: codes of the provider's format, then HTTP statuses, then text. A code outranks
-the status. Text decides only where codes and status leave open what happened (400, 403, 404, 422, 429, no status).
+the status. Text decides only where codes and status leave open what happened (400, 401, 403, 404, 422, 429, no status).
 What no row matches is decided by its status alone, in the last rows.
 """
 
@@ -101,7 +101,8 @@ OPENAI_CODES = (
         "context length",
         Kind.CONTEXT_LENGTH,
         """context_length_exceeded context_window_exceeded ContextWindowExceededError exceed_context_size_error
-        string_above_max_length tokens_limit_reached prompt_too_long input_too_long request_too_large""",
+        string_above_max_length tokens_limit_reached prompt_too_long input_too_long request_too_large
+        model_max_prompt_tokens_exceeded""",
     ),
     _code(
         "quota",
@@ -110,7 +111,7 @@ OPENAI_CODES = (
         usage_limit_exceeded usage_not_included insufficient_balance insufficient_credits insufficient_funds
         credits_exhausted out_of_credits payment_required quota_exceeded QuotaExceeded budget_exceeded
         exceeded_current_quota_error insufficient_user_quota spend_limit_reached ServiceQuotaExceededException
-        Arrearage pre_consume_token_quota_failed""",
+        Arrearage pre_consume_token_quota_failed CreditsError""",
     ),
     _code(
         "key",
@@ -118,7 +119,7 @@ OPENAI_CODES = (
         """invalid_api_key incorrect_api_key missing_api_key expired_api_key invalid_authentication unauthorized
         authentication_error invalid_authentication_error AuthenticationError authentication_failed account_deactivated
         account_suspended access_terminated_error invalid_organization token_expired invalid_token ip_not_authorized
-        unsupported_country_region_territory UnrecognizedClientException""",
+        unsupported_country_region_territory UnrecognizedClientException expired_key token_not_found_in_db""",
     ),
     _code(
         "model",
@@ -126,7 +127,8 @@ OPENAI_CODES = (
         """model_not_found model_not_available model_unavailable unavailable_model model_not_supported
         unsupported_model unknown_model invalid_model model_deprecated model_decommissioned model_terms_required model_permission_blocked_org
         model_permission_blocked_project DeploymentNotFound deployment_not_found ModelNotFound
-        resource_not_found_error OperationNotSupported Model.AccessDenied AccessDenied.Unpurchased""",
+        resource_not_found_error OperationNotSupported Model.AccessDenied AccessDenied.Unpurchased
+        key_model_access_denied team_model_access_denied user_model_access_denied org_model_access_denied""",
     ),
     _code(
         "overloaded",
@@ -159,7 +161,7 @@ TEXTS = (
     _text("rate text", Kind.RATE_LIMIT, {429}, texts.SHORT_RATE),
     _text("metric per day", Kind.QUOTA_EXHAUSTED, {429}, texts.METRIC_PER_DAY),
     _text("metric", Kind.RATE_LIMIT, {429}, texts.METRIC),
-    _text("quota text", Kind.QUOTA_EXHAUSTED, {400, 403, 412, 422, 429}, texts.QUOTA),
+    _text("quota text", Kind.QUOTA_EXHAUSTED, {400, 401, 403, 412, 422, 429}, texts.QUOTA),
     _text("key text", Kind.AUTH, {400}, texts.KEY),
     _text("context text", Kind.CONTEXT_LENGTH, {400, 422}, texts.CONTEXT),
     _text("filter text", Kind.CONTENT_FILTER, {400, 403, 422}, texts.FILTER),

@@ -111,6 +111,7 @@ MODEL = _any_of(
     r"\b(?:unknown|invalid|unsupported|unavailable|unrecogni[sz]ed|no such|inexistent) model\b",
     r"\bmodel (?:disabled|not supported)\b|\bnot available (?:on|in|for|with) your (?:\w{1,20} )?(?:plan|subscription|tier)\b",
     r"\b(?:no|not have|without|lacks?|denied) (?:access|permissions?) (?:to|for) (?:(?:access|use|call) )?(?:(?:the|this|that) )?(?:\w{1,20} )?model",
+    r"\bmodel\b.{0,100}\bis not allowed for (?:this|the|your) (?:\w{1,20} )?key\b",
     r"\bnot (?:authori[sz]ed|allowed|permitted|entitled) to (?:access|use|call) (?:(?:the|this|that) )?(?:\w{1,20} )?model",
     r"no endpoints found|no allowed providers|no (?:available )?(?:channel|deployment)s? (?:available )?(?:for|found)",
     r"\bdeployment\b.{0,60}\b(?:does not exist|not found)",
