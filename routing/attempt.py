@@ -125,7 +125,7 @@ class Attempt:
                 response = await job.upstream.open(provider.slug, request, provider.timeouts.connect)
                 self._note_headers(response)
                 good = 200 <= response.status < 300
-                if good and (not job.request.stream or "json" in response.headers.get("content-type", "").lower()):
+                if good and (not job.request.stream or await response.begins_with_json()):
                     return await self._unstreamed(exchange, response)
             if not good:  # the status is known: a body that does not come is not what failed
                 return self._classified(exchange, response, await response.read_error())

@@ -20,7 +20,6 @@ from routing.sse import Event, EventReader, EventTooLargeError
 from routing.upstream import UpstreamError, UpstreamResponse
 
 HOLD_BYTES = 256 * 1024  # of preamble held back; more than that is sent on
-STARTS_OF_JSON = (b"{", b"[")  # an error that came as it is, whatever the headers promised
 TRAILING = 0.5  # s; after the last finish reason, for usage and [DONE]
 
 CLIENT_STALLED = Failure(kind=Kind.CANCELLED, message="the client stopped reading")
@@ -37,7 +36,6 @@ class Relay:
         self._reader = EventReader()
         self._held: list[bytes] = []
         self._held_bytes = 0
-        self._stray = b""  # before the first data: what is no event at all
         self._begun = False
         self._writing = False
         self.first_content: float | None = None  # the loop's time
@@ -88,8 +86,6 @@ class Relay:
         exchange = self._exchange
         output = []
         for event in events:
-            if event.data is None and not self._begun and len(self._stray) < HOLD_BYTES:
-                self._stray += event.raw
             output.append(exchange.feed(event))
             if exchange.closed or exchange.error is not None:
                 break
@@ -133,10 +129,6 @@ class Relay:
         exchange = self._exchange
         if exchange.finished or (exchange.closed and self._begun):
             return SUCCESS
-        if self._stray.lstrip()[:1] in STARTS_OF_JSON and not self._begun:
-            told = exchange.unary(self._stray, {})
-            if isinstance(told, Failure):
-                return told
         if exchange.closed or not self._begun:
             return Failure(kind=Kind.TRANSIENT, message="the stream ended without content", status=200)
         return Failure(kind=Kind.TRANSIENT, message="the stream ended without a finish reason", status=200)

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import httpx
 
 from resilience.core.kinds import Kind
+from routing.sse import BOM
 from routing.upstream.inflate import Inflater
 from routing.upstream.transport import AiohttpTransport
 
@@ -21,6 +22,7 @@ USER_AGENT = b"omniroute"
 MAX_BODY_BYTES = 64 * 1024 * 1024  # of an unstreamed answer, after decompression
 MAX_ERROR_BYTES = 256 * 1024  # of an error answer; the rest is not read
 ERROR_PATIENCE = 3.0  # s; for the same
+AHEAD_BYTES = 64 * 1024  # of blank lines, which keep a connection open, before a body begins
 
 
 class UpstreamError(Exception):
@@ -45,7 +47,7 @@ class UpstreamRequest:
 class UpstreamResponse:
     """An answer whose body is still on the wire. `aclose` must be called on every path."""
 
-    __slots__ = ("_inflater", "_iterator", "_response", "headers", "status")
+    __slots__ = ("_ahead", "_inflater", "_iterator", "_response", "headers", "status")
 
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
@@ -53,9 +55,23 @@ class UpstreamResponse:
         self.headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
         self._inflater = Inflater.of(self.headers.get("content-encoding", ""), or_plain=self.status >= 300)
         self._iterator: AsyncIterator[bytes] | None = None
+        self._ahead = b""  # read already, and still to be had
+
+    async def begins_with_json(self) -> bool:
+        """Whether the body looks like JSON rather than events, whatever its type says. Raises UpstreamError."""
+        ahead = b""
+        while not (begun := ahead.removeprefix(BOM).lstrip()) and len(ahead) < AHEAD_BYTES:
+            if not (piece := await self.chunk()):
+                break
+            ahead += piece
+        self._ahead = ahead
+        return begun[:1] in (b"{", b"[")
 
     async def chunk(self) -> bytes:
         """The next piece of the body, decompressed; empty at its end. Raises UpstreamError."""
+        if self._ahead:
+            piece, self._ahead = self._ahead, b""
+            return piece
         if self._iterator is None:
             self._iterator = aiter(self._response.stream)  # type: ignore[arg-type]  # always async here
         try:

@@ -151,10 +151,24 @@ async def test_a_document_instead_of_a_stream_is_taken_for_the_error_that_it_is(
     assert (await gateway.ask(STREAM)).served_by == "b"
 
 
-async def test_a_whole_answer_to_a_streamed_request_is_known_however_its_type_is_spelt(gateway: Gateway) -> None:
-    gateway.provider("a", Reply(headers={"content-type": "Application/JSON"}))
+@pytest.mark.parametrize("content_type", ["Application/JSON", "text/event-stream", "text/plain"])
+@pytest.mark.parametrize("before", [b"", b"\n \n"])
+async def test_a_whole_answer_to_a_streamed_request_is_known_whatever_its_type_says(
+    gateway: Gateway, content_type: str, before: bytes
+) -> None:
+    body = before + json.dumps(completion("Hello")).encode()
+    gateway.provider("a", Reply(body=body, headers={"content-type": content_type}))
     answer = await gateway.ask(STREAM)
-    assert (answer.status, answer.events[-1]) == (200, b"[DONE]")
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+
+
+@pytest.mark.parametrize("before", [b"", b": waiting\n\n", b"\n\n", b"\xef\xbb\xbf"])
+async def test_a_stream_that_calls_itself_json_is_relayed(gateway: Gateway, before: bytes) -> None:
+    stream = (before + ROLE, chunk("Hello"), FINISH, DONE)
+    gateway.provider("a", Reply(stream=stream, headers={"content-type": "application/json"}))
+    answer = await gateway.ask(STREAM)
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+    assert answer.headers["content-type"].startswith("text/event-stream")
 
 
 @pytest.mark.parametrize("stream", [False, True])
