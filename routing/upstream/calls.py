@@ -22,6 +22,7 @@ USER_AGENT = b"omniroute"
 MAX_BODY_BYTES = 64 * 1024 * 1024  # of an unstreamed answer, after decompression
 MAX_ERROR_BYTES = 256 * 1024  # of an error answer; the rest is not read
 ERROR_PATIENCE = 3.0  # s; for the same
+UNREADABLE = ("br", "zstd")  # encodings for which the standard library has nothing
 AHEAD_BYTES = 64 * 1024  # of blank lines, which keep a connection open, before a body begins
 
 
@@ -100,7 +101,12 @@ class UpstreamResponse:
         return b"".join(pieces)
 
     async def read_error(self) -> bytes:
-        """What can be had soon of an error's body: one that is cut short must not hide the status that came with it."""
+        """What can be had soon of an error's body: one that is cut short must not hide the status that came with it.
+
+        Nothing of one that we cannot decompress: it would be shown as if somebody had said it.
+        """
+        if self.headers.get("content-encoding", "").strip().lower() in UNREADABLE:
+            return b""
         pieces, size = [], 0
         try:
             async with asyncio.timeout(ERROR_PATIENCE):

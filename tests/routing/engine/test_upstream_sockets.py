@@ -160,3 +160,10 @@ async def test_what_is_not_http_is_not_quoted(answer: bytes) -> None:
         with pytest.raises(UpstreamError, match="not HTTP") as caught:
             await post(*pair)
         assert "CANARY" not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", [b"br", b" ZSTD "])
+async def test_an_error_that_we_cannot_decompress_says_nothing(encoding: bytes) -> None:
+    sealed = b"HTTP/1.1 400 No\r\ncontent-encoding:" + encoding + b"\r\ncontent-length: 4\r\n\r\n\x0b\x02\x80a"
+    async with serving([sealed]) as pair:
+        assert await post(*pair) == (400, b"")
