@@ -21,6 +21,7 @@ from routing.upstream import UpstreamError, UpstreamResponse
 
 HOLD_BYTES = 256 * 1024  # of preamble held back; more than that is sent on
 TRAILING = 0.5  # s; after the last finish reason, for usage and [DONE]
+TENTATIVE = 5.0  # s; the same after a piece of those that all say they are the last
 
 CLIENT_STALLED = Failure(kind=Kind.CANCELLED, message="the client stopped reading")
 
@@ -93,8 +94,11 @@ class Relay:
 
     def _data_by(self) -> float:
         """When the next data must have come. What may follow a finished answer cannot draw it out by coming slowly."""
-        if not self._exchange.finished or self._exchange.tentative:
-            return self._loop.time() + self._target.provider.timeouts.idle
+        idle = self._target.provider.timeouts.idle
+        if not self._exchange.finished:
+            return self._loop.time() + idle
+        if self._exchange.tentative:
+            return self._loop.time() + min(idle, TENTATIVE)
         if self._complete_by is None:
             self._complete_by = self._loop.time() + TRAILING
         return self._complete_by

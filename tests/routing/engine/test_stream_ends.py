@@ -124,6 +124,17 @@ async def test_an_answer_whose_every_piece_has_a_finish_reason_is_not_cut(
     assert (await gateway.ask(STREAM)).text == "Hello you"
 
 
+async def test_an_answer_of_one_such_piece_is_not_waited_on_for_as_long_as_a_silence_may_last(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "TENTATIVE", 0.05)
+    gateway.provider("a", stream_of(chunk("Hello", finish="stop"), Hang()))
+    async with asyncio.timeout(5):
+        answer = await gateway.ask(STREAM)
+    assert (answer.text, answer.events[-1]) == ("Hello", b"[DONE]")
+    assert gateway.records[0].outcome == "answered"
+
+
 @pytest.mark.parametrize("end", [b"\n", b""])
 async def test_a_last_event_without_its_blank_line_counts(gateway: Gateway, end: bytes) -> None:
     gateway.provider("a", stream_of(ROLE, chunk("Hello"), FINISH.rstrip() + end))
