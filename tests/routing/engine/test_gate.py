@@ -1,9 +1,9 @@
 """What a client is told of a gate that is shut is what the database knows, not what this process only believes."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from resilience.core.policy import BreakerConfig, Policy
 from resilience.core.state import Breaker, State
@@ -26,7 +26,7 @@ async def test_a_client_is_told_the_wait_that_another_process_set_first(
     refused = gateway.begin()
     now = datetime.now(UTC)
     theirs = Breaker("a", State.OPEN, opened_at=now, retry_at=now + timedelta(seconds=300), generation=7)
-    await asyncio.to_thread(state.write, breakers=[theirs])
+    await sync_to_async(state.write)(breakers=[theirs])
 
     go_on.set()
     await opening.answer()
