@@ -33,6 +33,7 @@ def inflated(body: bytes, encoding: str, *, size: int, or_plain: bool = False) -
         ("deflate", bare(TEXT)),
         ("deflate", gzip.compress(TEXT)),
     ],
+    ids=["gzip", "its old name", "several members", "padded", "zlib", "without a header", "gzip by another name"],
 )
 def test_what_is_called_compressed_is_read_in_pieces_of_any_size(encoding: str, body: bytes, size: int) -> None:
     assert inflated(body, encoding, size=size) == TEXT
