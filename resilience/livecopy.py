@@ -105,6 +105,13 @@ class LiveCopy:
         other.lockouts = dict(self.lockouts)
         return other
 
+    def stored(self) -> "LiveCopy":
+        """What the database has, as far as is known, to read: so much outlives this process."""
+        other = LiveCopy()
+        rows = self._as_stored
+        other.breakers, other.cooldowns, other.lockouts = rows.breakers, rows.cooldowns, rows.lockouts
+        return other
+
     def take_over(self, changes: Iterable[Change], unseen: Iterable[Job], *, everything: bool = False) -> None:
         """Believe the database; `everything`: also forget what it does not have. Then do what it has not seen."""
         if everything:

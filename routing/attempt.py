@@ -212,8 +212,12 @@ def _first_token(job: Job, target: Target) -> float:
 
 
 def _retry_after(job: Job, target: Target, now: datetime) -> float | None:
-    """Seconds until this target can be called again, if the failure shut a gate."""
-    shut = job.registry.check(target.pair, target.provider.policy, now)
+    """Seconds until this target can be called again, if the failure shut a gate.
+
+    By what the database has, where it answers: a later failure that is not written yet would be undone by `kill -9`.
+    """
+    known = job.registry.stored() if job.registry.backlog.database_ok else job.registry
+    shut = known.check(target.pair, target.provider.policy, now)
     until = getattr(shut, "until", None)
     return None if until is None else seconds_until(until, now)
 

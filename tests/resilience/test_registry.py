@@ -67,6 +67,17 @@ async def test_an_answer_about_other_rows_does_not_count_what_waits_to_be_writte
     assert len(registry.lockouts[PAIR].failures) == 1
 
 
+async def test_what_is_stored_is_known_apart_from_what_waits_to_be_written(registry):
+    await settle(registry, BROKEN)
+    waiting = jobs.Settle(registry.permit(PAIR, NOW), POLICY, BROKEN, NOW, 0.0, True, Window.EMPTY, "r-1")
+
+    registry.do(waiting)
+
+    assert registry.breakers["openai"].failure_count == 2
+    assert registry.stored().breakers["openai"].failure_count == 1
+    assert len(registry.stored().lockouts[PAIR].failures) == 1
+
+
 async def test_three_failures_degrade_a_provider(registry):
     for _ in range(3):
         await settle(registry, BROKEN)
